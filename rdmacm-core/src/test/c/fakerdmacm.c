@@ -247,6 +247,8 @@ static size_t address_size(const struct sockaddr *address)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
+	if (CALLED(NULL, 0, 0))
+		return NULL;
 	struct channel *channel = allocate(sizeof(*channel));
 
 	pthread_mutex_init(&channel->mutex, NULL);
@@ -294,7 +296,8 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *user, enum rdma_port_space ps)
 {
-	used(__func__, (uint64_t[]) {WORD(channel)}, 1);
+	if (CALLED(NULL, 0, WORD(channel), ps))
+		return -1;
 	*id = allocate(sizeof(struct id));
 	(*id)->channel = channel;
 	(*id)->context = user;

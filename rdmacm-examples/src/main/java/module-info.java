@@ -2,7 +2,7 @@
 
 /** The programs of librdmacm and libibverbs in Java. */
 @SuppressWarnings("requires-automatic")
-module io.rdmacm.examples {
+open module io.rdmacm.examples {
     requires info.picocli;
     requires io.rdmacm.core;
     requires io.rdmacm.netty;
@@ -11,37 +11,7 @@ module io.rdmacm.examples {
     requires io.grpc.stub;
     requires io.netty.codec.http;
     requires io.netty.transport.classes.epoll;
-    requires HdrHistogram;
     requires jdk.net;
 
     exports io.rdmacm.examples;
-
-    opens io.rdmacm.examples to
-            info.picocli;
-    opens io.rdmacm.examples.support to
-            info.picocli;
-    opens io.rdmacm.examples.cm to
-            info.picocli;
-    opens io.rdmacm.examples.echo to
-            info.picocli;
-    opens io.rdmacm.examples.eventserver to
-            info.picocli;
-    opens io.rdmacm.examples.grpc to
-            info.picocli;
-    opens io.rdmacm.examples.kvstore to
-            info.picocli;
-    opens io.rdmacm.examples.load to
-            info.picocli;
-    opens io.rdmacm.examples.manual to
-            info.picocli;
-    opens io.rdmacm.examples.netty to
-            info.picocli;
-    opens io.rdmacm.examples.rping to
-            info.picocli;
-    opens io.rdmacm.examples.stream to
-            info.picocli;
-    opens io.rdmacm.examples.valkey to
-            info.picocli;
-    opens io.rdmacm.examples.verbs to
-            info.picocli;
 }

@@ -57,7 +57,8 @@ final class CmContextPin extends ContextPin {
         }
     }
 
-    private static void forget(long id) {
+    /** Undoes {@link #created}. */
+    static void forget(long id) {
         synchronized (IDS) {
             IDS.remove(id);
         }

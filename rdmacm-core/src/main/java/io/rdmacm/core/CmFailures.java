@@ -28,8 +28,7 @@ final class CmFailures {
         if (result == -1) {
             int errno = Check.cause();
             if (errno == Rdma.ECONNREFUSED()) {
-                // iWARP is told by TCP
-                throw new RejectedException(function.name(), detail, -errno);
+                throw new RejectedException(function.name(), detail);
             }
             throw UNREACHABLE.contains(errno)
                     ? new UnreachableException(function.name(), errno, detail)
@@ -85,6 +84,10 @@ final class CmFailures {
             // negative from the kernel, positive from librdmacm
             case ADDRINFO_ERROR -> new UnreachableException(waitedFor, event, -Math.abs(status));
             case DEVICE_REMOVAL -> new DeviceRemovedException(waitedFor);
+            // -1 is no error number, but what librdmacm's own step has returned when the peer had answered.
+            case CONNECT_ERROR -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
+                    + (status == -1 ? "-1: the queue pair cannot be connected, as when the peer is already gone"
+                            : describe(status)));
             default -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
                     + describe(status));
         };

@@ -177,7 +177,6 @@ public final class CmId extends NativeObject {
         AtomicReference<String> text = new AtomicReference<>(portSpace + " at 0x" + Long.toHexString(address));
         this.label = text;
         life.describe(text::get);
-        CmContextPin.created(address);
     }
 
     /**
@@ -191,33 +190,41 @@ public final class CmId extends NativeObject {
     @CFunction("rdma_create_id")
     public static CmId open(EventChannel channel, PortSpace portSpace) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
-        Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
         channel.lock().lock();
-        try (Arena arena = Arena.ofConfined()) {
-            long result = arena.allocate(Long.BYTES, Long.BYTES).address();
-            long address = life.create(() -> {
+        try {
+            return Lifetime.make(CmId.class, List.of(channel.lifetime()), arena -> {
+                long result = arena.allocate(Long.BYTES, Long.BYTES).address();
                 Check.minusOne(CREATE_ID, CREATE_ID.callInt(channel.nativeAddress(), result, 0, portSpace.value()));
                 return Memory.getLong(result);
-            });
-            CmId id = new CmId(channel, portSpace, life, address, CmIdState.IDLE);
-            channel.register(id, address);
-            return id;
+            }, CmId::destroyUnseen,
+                    (life, address) -> new CmId(channel, portSpace, life, address, CmIdState.IDLE).publish(channel));
         } finally {
             channel.lock().unlock();
         }
+    }
+
+    /** Registers the id with those that must find it. */
+    private CmId publish(EventChannel channel) {
+        return Lifetime.publish(this, id -> {
+            CmContextPin.created(address());
+            channel.register(this, address());
+        }, id -> {
+            channel.forget(address());
+            CmContextPin.forget(address());
+        });
     }
 
     /** Wraps the new id of a connect request, and creates the event with it. With the channel's lock held. */
     @SuppressWarnings("NullAway") // begin() has found the owner
     static CmEvent requested(EventChannel channel, RawEvent request, Function<CmId, CmEvent> event)
             throws RdmaException {
-        Lifetime life = Lifetime.begin(CmId.class, channel.lifetime());
-        return life.construct(() -> {
+        return Lifetime.make(CmId.class, List.of(channel.lifetime()), (life, none) -> {
             CmId id = new CmId(channel, request.owner().portSpace, life, request.id(), CmIdState.REQUESTED);
-            channel.register(id, request.id());
             id.relabel();
-            return event.apply(id);
-        }, () -> channel.forget(request.id()));
+            CmEvent made = event.apply(id);
+            id.publish(channel);
+            return made;
+        });
     }
 
     /** Rejects a connect request for which no CmId was created, by destroying its id. */
@@ -780,16 +787,13 @@ public final class CmId extends NativeObject {
         EventChannel current = lockChannel();
         try {
             CmContextPin.beforeDestroy(this);
-            boolean destroyed = false;
             try {
                 // rdma_destroy_id waits until all events of the id are acknowledged: drop those nobody has taken.
                 current.unregister(this, address());
                 Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
-                destroyed = true;
-            } finally {
-                if (!destroyed) {
-                    CmContextPin.created(address());
-                }
+            } catch (Throwable t) {
+                CmContextPin.created(address());
+                throw t;
             }
         } finally {
             current.lock().unlock();

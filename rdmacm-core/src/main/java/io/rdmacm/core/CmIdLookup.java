@@ -43,17 +43,17 @@ final class CmIdLookup {
             long nodeText = AddressInfo.text(node, arena);
             long serviceText = AddressInfo.text(service, arena);
             begin(hints);
-            boolean started = false;
             try {
                 BlockingCall call = BlockingCall.of(() ->
                         RESOLVE_ADDRINFO.callInt(id.nativeAddress(), nodeText, serviceText, hint));
                 if (call.value() != 0) {
                     throw failure(call.errno(), AddressInfo.describe(node, service));
                 }
-                started = true;
-            } finally {
-                end(started);
+            } catch (Throwable t) {
+                end(false);
+                throw t;
             }
+            end(true);
         }
     }
 

@@ -2,6 +2,8 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
+import java.util.function.Consumer;
 
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.rdma_cm_id;
@@ -58,7 +60,7 @@ final class CmIdQueues {
     QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireFitting(domain, attributes);
         QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
-        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, init -> {
+        QueuePair made = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
             if (complete.isExtended()) {
                 Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
             } else {
@@ -66,7 +68,7 @@ final class CmIdQueues {
                 Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
             }
             return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
-        }, this::destroyQueuePair);
+        }, freer(DESTROY_QP, queues -> queues.queuePair = null));
         queuePair = made;
         return made;
     }
@@ -83,10 +85,10 @@ final class CmIdQueues {
             throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
         SharedReceiveQueue made = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
-                init -> {
+                (init, arena) -> {
                     createNative(domain, attributes, init);
                     return Memory.getLong(id.nativeAddress() + rdma_cm_id.srq$offset());
-                }, this::destroySharedReceiveQueue);
+                }, freer(DESTROY_SRQ, queues -> queues.sharedReceiveQueue = null));
         sharedReceiveQueue = made;
         return made;
     }
@@ -98,17 +100,6 @@ final class CmIdQueues {
             Check.minusOne(CREATE_SRQ, CREATE_SRQ.callInt(id.nativeAddress(), pd, init));
         } else {
             Check.minusOne(CREATE_SRQ_EX, CREATE_SRQ_EX.callInt(id.nativeAddress(), init));
-        }
-    }
-
-    /** Takes the lock itself, because a close calls it. */
-    private void destroySharedReceiveQueue() throws RdmaException {
-        EventChannel channel = id.lockChannel();
-        try {
-            DESTROY_SRQ.callInt(id.nativeAddress());
-            sharedReceiveQueue = null;
-        } finally {
-            channel.lock().unlock();
         }
     }
 
@@ -162,12 +153,27 @@ final class CmIdQueues {
         }
     }
 
+    /** Returns what frees a queue of the id. */
+    private Lifetime.Freer freer(NativeFunction destroy, Consumer<CmIdQueues> forget) {
+        long address = id.nativeAddress();
+        // a strong reference would hide leaks from the detector
+        WeakReference<CmIdQueues> weak = new WeakReference<>(this);
+        return queue -> {
+            CmIdQueues queues = weak.get();
+            if (queues == null) {
+                destroy.callInt(address);
+            } else {
+                queues.free(destroy, forget);
+            }
+        };
+    }
+
     /** Takes the lock itself, because a close calls it. */
-    private void destroyQueuePair() throws RdmaException {
+    private void free(NativeFunction destroy, Consumer<CmIdQueues> forget) throws RdmaException {
         EventChannel channel = id.lockChannel();
         try {
-            DESTROY_QP.callInt(id.nativeAddress());
-            queuePair = null;
+            destroy.callInt(id.nativeAddress());
+            forget.accept(this);
         } finally {
             channel.lock().unlock();
         }

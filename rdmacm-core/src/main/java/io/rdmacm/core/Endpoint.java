@@ -9,8 +9,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.rdma_cm_id;
@@ -28,6 +26,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -85,13 +84,12 @@ public final class Endpoint extends NativeObject {
     private final CmId id;
     // For the queue pairs of the endpoints that getRequest returns; null if the caller creates those.
     private final @Nullable EndpointAttributes acceptedAttributes;
-    private final ReentrantLock disconnecting = new ReentrantLock();
     private final EndpointResources resources;
     private volatile @Nullable ConnectionParameters peerParameters;
     private volatile @Nullable DatagramParameters datagramParameters;
 
-    private Endpoint(EventChannel channel, CmId id, @Nullable EndpointAttributes acceptedAttributes) {
-        super(Lifetime.begin(Endpoint.class), VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
+    private Endpoint(Lifetime life, EventChannel channel, CmId id, @Nullable EndpointAttributes acceptedAttributes) {
+        super(life, VerbsAccess.get().addressOf(id), rdma_cm_id.sizeof());
         this.channel = channel;
         this.id = id;
         this.acceptedAttributes = acceptedAttributes;
@@ -168,11 +166,11 @@ public final class Endpoint extends NativeObject {
     public static Endpoint createPassive(SocketAddress local, PortSpace portSpace,
             @Nullable EndpointAttributes attributes)
             throws RdmaException {
-        Endpoint endpoint = open(portSpace, attributes);
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            Endpoint endpoint = parts.add(open(portSpace, attributes), Endpoint::close);
             endpoint.bindAddress(local);
-            return endpoint;
-        }, endpoint::close);
+            return parts.complete(endpoint);
+        }
     }
 
     /**
@@ -212,9 +210,8 @@ public final class Endpoint extends NativeObject {
             byte[] paths, @Nullable EndpointAttributes attributes, Duration timeout) throws RdmaException,
             InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        Endpoint endpoint = open(portSpace);
-        boolean made = false;
-        try {
+        try (Parts parts = new Parts()) {
+            Endpoint endpoint = parts.add(open(portSpace), Endpoint::close);
             endpoint.resolveAddress(local, peer, deadline.remaining());
             if (paths.length == 0) {
                 endpoint.resolveRoute(deadline.remaining());
@@ -225,46 +222,34 @@ public final class Endpoint extends NativeObject {
             if (attributes != null) {
                 endpoint.createQueuePair(attributes);
             }
-            made = true;
-            return endpoint;
-        } finally {
-            if (!made) {
-                endpoint.close();
-            }
+            return parts.complete(endpoint);
         }
     }
 
     private static Endpoint open(PortSpace portSpace, @Nullable EndpointAttributes accepted) throws RdmaException {
         Objects.requireNonNull(portSpace, "portSpace");
-        EventChannel channel = EventChannel.open();
-        Endpoint endpoint = null;
-        try {
-            endpoint = new Endpoint(channel, CmId.open(channel, portSpace), accepted);
-        } finally {
-            if (endpoint == null) {
-                channel.close();
-            }
+        try (Parts parts = new Parts()) {
+            EventChannel channel = parts.add(EventChannel.open(), EventChannel::close);
+            CmId id = parts.add(CmId.open(channel, portSpace), CmId::close);
+            return parts.complete(of(channel, id, accepted));
         }
-        return endpoint;
     }
 
     /** Wraps a connect request. As in C, its id gets a channel of its own and so does not depend on the listener. */
     private static Endpoint requested(CmId requested) throws RdmaException {
-        EventChannel channel = null;
-        Endpoint endpoint = null;
-        try {
-            channel = EventChannel.open();
+        try (Parts parts = new Parts()) {
+            parts.add(requested, CmId::close);
+            EventChannel channel = parts.add(EventChannel.open(), EventChannel::close);
             requested.migrate(channel);
-            endpoint = new Endpoint(channel, requested, null);
-        } finally {
-            if (endpoint == null) {
-                requested.close();
-                if (channel != null) {
-                    channel.close();
-                }
-            }
+            // it is closed before its new channel
+            parts.add(requested, CmId::close);
+            return parts.complete(of(channel, requested, null));
         }
-        return endpoint;
+    }
+
+    private static Endpoint of(EventChannel channel, CmId id, @Nullable EndpointAttributes accepted)
+            throws RdmaException {
+        return Lifetime.make(Endpoint.class, List.of(), (life, none) -> new Endpoint(life, channel, id, accepted));
     }
 
     /** {@return the id, for its options and addresses; its events are consumed by this endpoint} */
@@ -410,15 +395,13 @@ public final class Endpoint extends NativeObject {
     @CFunction("rdma_get_request")
     public Endpoint getRequest(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
-        try (CmEvent request = await(CmEventType.CONNECT_REQUEST, timeout)) {
-            Endpoint endpoint = requested(request.id());
-            return Lifetime.make(() -> {
-                endpoint.note(request);
-                if (acceptedAttributes != null) {
-                    endpoint.createQueuePair(acceptedAttributes);
-                }
-                return endpoint;
-            }, endpoint::close);
+        try (CmEvent request = await(CmEventType.CONNECT_REQUEST, timeout); Parts parts = new Parts()) {
+            Endpoint endpoint = parts.add(requested(request.id()), Endpoint::close);
+            endpoint.note(request);
+            if (acceptedAttributes != null) {
+                endpoint.createQueuePair(acceptedAttributes);
+            }
+            return parts.complete(endpoint);
         } finally {
             life().leave();
         }
@@ -817,19 +800,8 @@ public final class Endpoint extends NativeObject {
     public void disconnect(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try {
-            Deadline deadline = Deadline.after(timeout);
-            // Only one thread gets the event; the others see that the state has changed.
-            if (!lockToDisconnect(deadline)) {
-                throw new RdmaTimeoutException("rdma_disconnect", this + " is being disconnected by another thread");
-            }
-            try {
-                id.disconnect();
-                if (id.state() == CmIdState.DISCONNECTING) {
-                    await(CmEventType.DISCONNECTED, deadline.remaining()).close();
-                }
-            } finally {
-                disconnecting.unlock();
-            }
+            id.disconnect();
+            channel.awaitDisconnected(id, timeout, life());
         } finally {
             life().leave();
         }
@@ -885,15 +857,6 @@ public final class Endpoint extends NativeObject {
             }
         } finally {
             life().leave();
-        }
-    }
-
-    private boolean lockToDisconnect(Deadline deadline) throws InterruptedException {
-        life().rest();
-        try {
-            return disconnecting.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-        } finally {
-            life().resume();
         }
     }
 

@@ -14,6 +14,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.CompletionWait;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -63,20 +64,11 @@ final class EndpointCompletions implements Wait.Source {
      */
     static EndpointCompletions create(String function, Lifetime owner, CmId id, int capacity) throws RdmaException {
         VerbsContext context = id.context();
-        CompletionChannel channel = context.createCompletionChannel();
-        CompletionQueue queue = null;
-        EndpointCompletions made = null;
-        try {
-            queue = context.createCompletionQueue(Math.max(1, capacity), channel);
-            made = new EndpointCompletions(function, owner, id, channel, queue);
-            return made;
-        } finally {
-            if (made == null) {
-                if (queue != null) {
-                    queue.close();
-                }
-                channel.close();
-            }
+        try (Parts parts = new Parts()) {
+            CompletionChannel channel = parts.add(context.createCompletionChannel(), CompletionChannel::close);
+            CompletionQueue queue = parts.add(context.createCompletionQueue(Math.max(1, capacity), channel),
+                    CompletionQueue::close);
+            return parts.complete(new EndpointCompletions(function, owner, id, channel, queue));
         }
     }
 
@@ -161,7 +153,8 @@ final class EndpointCompletions implements Wait.Source {
             // Everything that arrived before the end is in the queue by now.
             taken = queue.poll(completions);
             if (taken == 0) {
-                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete", id);
+                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete",
+                        !id.hasDisconnected());
             }
         }
         if (taken > 0) {

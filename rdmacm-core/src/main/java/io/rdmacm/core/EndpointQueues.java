@@ -13,6 +13,7 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import org.jspecify.annotations.Nullable;
 
@@ -26,39 +27,30 @@ import org.jspecify.annotations.Nullable;
 record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiver receiver) {
     static EndpointQueues create(Lifetime owner, CmId id, ProtectionDomain domain, EndpointAttributes attributes)
             throws RdmaException {
+        QueuePairCapabilities sizes = attributes.capabilities();
         EndpointCompletions sends = null;
         EndpointCompletions receives = null;
-        QueuePair pair = null;
-        boolean made = false;
-        try {
-            QueuePairCapabilities sizes = attributes.capabilities();
+        try (Parts parts = new Parts()) {
             if (attributes.receiveQueue().isEmpty()) {
-                receives = EndpointCompletions.create("rdma_get_recv_comp", owner, id, sizes.maxReceiveRequests());
+                receives = parts.add(EndpointCompletions.create("rdma_get_recv_comp", owner, id,
+                        sizes.maxReceiveRequests()), EndpointCompletions::close);
             }
             if (attributes.sendQueue().isEmpty()) {
-                sends = EndpointCompletions.create("rdma_get_send_comp", owner, id, sizes.maxSendRequests());
+                sends = parts.add(EndpointCompletions.create("rdma_get_send_comp", owner, id,
+                        sizes.maxSendRequests()), EndpointCompletions::close);
             }
-            pair = id.createQueuePair(domain, QueuePairInitAttributes.builder()
+            QueuePair pair = parts.add(id.createQueuePair(domain, QueuePairInitAttributes.builder()
                     .type(id.portSpace().queuePairType())
                     .sendQueue(queueOf(sends, attributes.sendQueue()))
                     .receiveQueue(queueOf(receives, attributes.receiveQueue()))
                     .maxSendRequests(sizes.maxSendRequests()).maxReceiveRequests(sizes.maxReceiveRequests())
                     .maxSendScatterGather(sizes.maxSendScatterGather())
                     .maxReceiveScatterGather(sizes.maxReceiveScatterGather())
-                    .maxInlineData(sizes.maxInlineData()).signalAll(attributes.signalAll()).build());
+                    .maxInlineData(sizes.maxInlineData()).signalAll(attributes.signalAll()).build()),
+                    QueuePair::close);
             // there may be no memory for requests with so many entries
-            EndpointQueues queues = new EndpointQueues(pair, new EndpointSender(pair, sends, attributes.signalAll()),
-                    EndpointReceiver.create(pair, receives, sizes));
-            made = true;
-            return queues;
-        } finally {
-            if (!made) {
-                if (pair != null) {
-                    pair.close();
-                }
-                close(sends);
-                close(receives);
-            }
+            return parts.complete(new EndpointQueues(pair, new EndpointSender(pair, sends, attributes.signalAll()),
+                    EndpointReceiver.create(pair, receives, sizes)));
         }
     }
 
@@ -83,11 +75,5 @@ record EndpointQueues(QueuePair queuePair, EndpointSender sender, EndpointReceiv
     private static CompletionQueue queueOf(@Nullable EndpointCompletions made,
             Optional<CompletionQueue> given) {
         return made == null ? given.orElseThrow() : made.queue();
-    }
-
-    private static void close(@Nullable EndpointCompletions completions) throws RdmaException {
-        if (completions != null) {
-            completions.close();
-        }
     }
 }

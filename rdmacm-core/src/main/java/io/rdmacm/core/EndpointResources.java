@@ -52,15 +52,12 @@ final class EndpointResources {
             throw new IllegalStateException(owner + " already has a queue pair: " + queues.queuePair());
         }
         ProtectionDomain before = given;
-        boolean made = false;
         try {
             given = attributes.protectionDomain().orElse(before);
             queues = EndpointQueues.create(owner, id, domain(), attributes);
-            made = true;
-        } finally {
-            if (!made) {
-                given = before;
-            }
+        } catch (Throwable t) {
+            given = before;
+            throw t;
         }
     }
 

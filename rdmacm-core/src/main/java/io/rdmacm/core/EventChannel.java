@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.rdmacm.bindings.CFunction;
@@ -29,6 +30,8 @@ import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
+import io.rdmacm.verbs.internal.wait.EventSource.Delivery;
+import io.rdmacm.verbs.internal.wait.EventSource.Guard;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,9 +83,8 @@ public final class EventChannel extends NativeObject {
      */
     @CFunction("rdma_create_event_channel")
     public static EventChannel open() throws RdmaException {
-        Lifetime life = Lifetime.begin(EventChannel.class);
-        long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong()));
-        return life.construct(() -> new EventChannel(life, address), () -> DESTROY.callInt(address));
+        return Lifetime.make(EventChannel.class, List.of(), arena -> Check.pointer(CREATE, CREATE.callLong()),
+                DESTROY::callInt, EventChannel::new);
     }
 
     /**
@@ -205,7 +207,7 @@ public final class EventChannel extends NativeObject {
         life().ensureOpen();
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
-        CmEvent event = next(id, expected, timeout, owner);
+        CmEvent event = next(id, expected, timeout, owner, null);
         String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
             throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
@@ -218,15 +220,48 @@ public final class EventChannel extends NativeObject {
         return event;
     }
 
-    /** Returns the next event of an id that ends a wait for the expected one, null when there was none in time. */
-    private @Nullable CmEvent next(CmId id, CmEventType expected, Duration timeout, Lifetime owner)
-            throws RdmaException, InterruptedException {
+    /**
+     * Waits until the peer has answered a disconnect, whichever thread takes the event of that.
+     *
+     * @throws RdmaTimeoutException when it has not in time
+     */
+    void awaitDisconnected(CmId id, Duration timeout, Lifetime owner) throws RdmaException, InterruptedException {
+        if (isAnswered(id)) {
+            return;
+        }
+        try (CmEvent event = next(id, CmEventType.DISCONNECTED, timeout, owner, () -> isAnswered(id))) {
+            if (event != null) {
+                // Others wait for the state that has changed.
+                wake();
+                if (event.type() != CmEventType.DISCONNECTED) {
+                    throw event.failure("disconnecting " + id);
+                }
+            } else if (!isAnswered(id)) {
+                throw new RdmaTimeoutException("rdma_disconnect", id + ": the peer did not answer within " + timeout);
+            }
+        }
+    }
+
+    private static boolean isAnswered(CmId id) {
+        return id.state() != CmIdState.DISCONNECTING;
+    }
+
+    /**
+     * Returns the next event of an id that ends a wait for the expected one, null when there was none in time or the
+     * wait has ended without one.
+     */
+    private @Nullable CmEvent next(CmId id, CmEventType expected, Duration timeout, Lifetime owner,
+            @Nullable BooleanSupplier ended) throws RdmaException, InterruptedException {
+        Predicate<RawEvent> wanted = raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits());
+        Guard guard = () -> ensureOpenFor(id, owner);
+        Delivery<RawEvent, CmEvent> delivery = raw -> deliver(raw, owner);
         CmEvent event = null;
         life().enterToWait();
         owner.rest();
         try {
-            event = events.next(raw -> raw.owner() == id && (raw.type() == expected || raw.type().endsWaits()),
-                    () -> ensureOpenFor(id, owner), Deadline.after(timeout), raw -> deliver(raw, owner));
+            Deadline deadline = Deadline.after(timeout);
+            event = ended == null ? events.next(wanted, guard, deadline, delivery)
+                    : events.awaitNext(wanted, guard, ended, deadline, delivery);
             return event;
         } finally {
             if (event == null) {
@@ -323,7 +358,7 @@ public final class EventChannel extends NativeObject {
     @Override
     @CFunction("rdma_destroy_event_channel")
     protected void destroy() throws RdmaException {
-        events.close(() -> DESTROY.callInt(address()));
+        events.close(super::destroy);
     }
 
     private void ensureOpenFor(@Nullable CmId id, Lifetime owner) throws RdmaClosedException {
@@ -382,17 +417,24 @@ public final class EventChannel extends NativeObject {
     }
 
     /** Creates the event for the program; returns null when its id is closed or being closed. With the lock held. */
-    @SuppressWarnings("NullAway") // begin() has found the owner
     private @Nullable CmEvent deliver(RawEvent raw) throws RdmaException {
-        Lifetime life = begin(raw);
-        if (life == null) {
-            drop(raw);
-            return null;
+        CmId owner = raw.owner();
+        if (owner != null) {
+            MulticastMembership membership = owner.memberships().of(raw);
+            List<Lifetime> parents = membership == null
+                    ? List.of(life(), owner.lifetime())
+                    : List.of(life(), owner.lifetime(), membership.lifetime());
+            try {
+                // If there is no memory for the event, it is delivered later.
+                return Lifetime.make(CmEvent.class, parents, (life, none) -> raw.type() == CmEventType.CONNECT_REQUEST
+                        ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
+                        : new CmEvent(this, life, raw, owner));
+            } catch (IllegalStateException e) {
+                LOG.debug("dropped an event of what is being closed", e);
+            }
         }
-        // If there is no memory for the event, it is delivered later.
-        return life.construct(() -> raw.type() == CmEventType.CONNECT_REQUEST
-                ? CmId.requested(this, raw, id -> new CmEvent(this, life, raw, id))
-                : new CmEvent(this, life, raw, raw.owner()), () -> { });
+        drop(raw);
+        return null;
     }
 
     /** Creates the event for a thread inside an owner, which is not closed as long as the thread has the event. */
@@ -402,21 +444,6 @@ public final class EventChannel extends NativeObject {
             owner.resume();
         }
         return event;
-    }
-
-    /** Begins the lifetime of an event; returns null when what it is about is closed or being closed. */
-    private @Nullable Lifetime begin(RawEvent raw) {
-        if (raw.owner() == null) {
-            return null;
-        }
-        try {
-            MulticastMembership membership = raw.owner().memberships().of(raw);
-            return membership == null
-                    ? Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime())
-                    : Lifetime.begin(CmEvent.class, life(), raw.owner().lifetime(), membership.lifetime());
-        } catch (IllegalStateException e) {
-            return null;
-        }
     }
 
     private void drop(RawEvent raw) throws RdmaException {

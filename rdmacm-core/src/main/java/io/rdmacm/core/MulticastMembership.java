@@ -2,7 +2,9 @@
 package io.rdmacm.core;
 
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.rdmacm.bindings.CFunction;
@@ -18,6 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,29 +72,33 @@ public final class MulticastMembership extends NativeObject {
     /** Joins a group. With the lock of the id's channel held. */
     static MulticastMembership join(CmId id, SocketAddress group, Role role) throws RdmaException {
         QueuePair queuePair = id.openQueuePair();
-        Lifetime life = queuePair == null
-                ? Lifetime.begin(MulticastMembership.class, id.lifetime())
-                : Lifetime.begin(MulticastMembership.class, id.lifetime(), VerbsAccess.get().lifeOf(queuePair));
-        long context = CONTEXTS.getAndIncrement();
-        life.create(() -> joinNative(id, group, role, context));
-        return new MulticastMembership(id, group, context, life);
+        List<Lifetime> parents = queuePair == null
+                ? List.of(id.lifetime())
+                : List.of(id.lifetime(), VerbsAccess.get().lifeOf(queuePair));
+        long address = id.nativeAddress();
+        // a strong reference would hide leaks from the detector
+        WeakReference<CmId> weak = new WeakReference<>(id);
+        return Lifetime.make(MulticastMembership.class, parents, arena -> joinNative(id, group, role, arena),
+                context -> leave(weak.get(), address, group, context),
+                (life, context) -> Lifetime.publish(new MulticastMembership(id, group, context, life),
+                        id.memberships()::add, id.memberships()::remove));
     }
 
-    private static long joinNative(CmId id, SocketAddress group, Role role, long context) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long address = SocketAddresses.write(group, arena);
-            if (role == Role.FULL_MEMBER) {
-                CmFailures.check(JOIN, JOIN.callInt(id.nativeAddress(), address, context), group.toString());
-                return context;
-            }
-            long attributes = arena.allocate(rdma_cm_join_mc_attr_ex.layout()).address();
-            Memory.putInt(attributes + rdma_cm_join_mc_attr_ex.comp_mask$offset(),
-                    Rdma.RDMA_CM_JOIN_MC_ATTR_ADDRESS() | Rdma.RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS());
-            Memory.putInt(attributes + rdma_cm_join_mc_attr_ex.join_flags$offset(), role.flag());
-            Memory.putLong(attributes + rdma_cm_join_mc_attr_ex.addr$offset(), address);
-            CmFailures.check(JOIN_EX, JOIN_EX.callInt(id.nativeAddress(), attributes, context), group.toString());
+    private static long joinNative(CmId id, SocketAddress group, Role role, Arena arena) throws RdmaException {
+        long context = CONTEXTS.getAndIncrement();
+        String detail = group.toString();
+        long address = SocketAddresses.write(group, arena);
+        if (role == Role.FULL_MEMBER) {
+            CmFailures.check(JOIN, JOIN.callInt(id.nativeAddress(), address, context), detail);
             return context;
         }
+        long attributes = arena.allocate(rdma_cm_join_mc_attr_ex.layout()).address();
+        Memory.putInt(attributes + rdma_cm_join_mc_attr_ex.comp_mask$offset(),
+                Rdma.RDMA_CM_JOIN_MC_ATTR_ADDRESS() | Rdma.RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS());
+        Memory.putInt(attributes + rdma_cm_join_mc_attr_ex.join_flags$offset(), role.flag());
+        Memory.putLong(attributes + rdma_cm_join_mc_attr_ex.addr$offset(), address);
+        CmFailures.check(JOIN_EX, JOIN_EX.callInt(id.nativeAddress(), attributes, context), detail);
+        return context;
     }
 
     /** {@return the address of the group} */
@@ -125,17 +132,31 @@ public final class MulticastMembership extends NativeObject {
     @CFunction("rdma_leave_multicast")
     protected void destroy() throws RdmaException {
         EventChannel channel = id.lockChannel();
-        try (Arena arena = Arena.ofConfined()) {
-            // rdma_leave_multicast waits until all events of this membership are acknowledged.
-            channel.dropPending(event -> event.owner() == id && event.isMulticast()
-                    && event.multicastContext() == context);
-            if (LEAVE.callInt(id.nativeAddress(), SocketAddresses.write(group, arena)) != 0) {
-                // C has forgotten the membership all the same, so it must not keep the id from being closed.
-                LOG.warn("{}", Failures.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
-            }
+        try {
+            super.destroy();
             id.memberships().remove(this);
         } finally {
             channel.lock().unlock();
+        }
+    }
+
+    private static void leave(@Nullable CmId id, long address, SocketAddress group, long context)
+            throws RdmaException {
+        EventChannel channel = id == null ? null : id.lockChannel();
+        try (Arena arena = Arena.ofConfined()) {
+            if (channel != null) {
+                // rdma_leave_multicast waits until all events of this membership are acknowledged.
+                channel.dropPending(event -> event.owner() == id && event.isMulticast()
+                        && event.multicastContext() == context);
+            }
+            if (LEAVE.callInt(address, SocketAddresses.write(group, arena)) != 0) {
+                // C has forgotten the membership all the same, so it must not keep the id from being closed.
+                LOG.warn("{}", Failures.of(LEAVE.name(), Errno.last(), group.toString()).getMessage());
+            }
+        } finally {
+            if (channel != null) {
+                channel.lock().unlock();
+            }
         }
     }
 }

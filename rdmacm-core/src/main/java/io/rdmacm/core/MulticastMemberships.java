@@ -17,9 +17,11 @@ final class MulticastMemberships {
         if (byContext.values().stream().anyMatch(membership -> membership.isOf(group))) {
             throw new IllegalStateException(id + " is already a member of " + group);
         }
-        MulticastMembership joined = MulticastMembership.join(id, group, role);
-        byContext.put(joined.context(), joined);
-        return joined;
+        return MulticastMembership.join(id, group, role);
+    }
+
+    void add(MulticastMembership membership) {
+        byContext.put(membership.context(), membership);
     }
 
     void remove(MulticastMembership membership) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** The peer rejected the connection, or nothing listens on the port. */
@@ -15,19 +16,24 @@ public class RejectedException extends RdmaException {
     private final byte[] privateData;
 
     RejectedException(String waitedFor, int status, byte[] privateData) {
-        this("rdma_get_cm_event", waitedFor, status, privateData);
+        this("rdma_get_cm_event", waitedFor, status, RejectReason.of(status), privateData);
     }
 
-    /** Creates an exception for a function that was refused at once, with a negative error number. */
-    RejectedException(String function, String detail, int status) {
-        this(function, function + " (" + detail + ")", status, new byte[0]);
+    /**
+     * Creates an exception for a function to which the TCP of iWARP says that nobody listens. In an event, the same
+     * number may also mean that the program there has refused.
+     */
+    RejectedException(String function, String detail) {
+        this(function, function + " (" + detail + ")", -Rdma.ECONNREFUSED(), RejectReason.INVALID_SERVICE_ID,
+                new byte[0]);
     }
 
-    private RejectedException(String function, String waitedFor, int status, byte[] privateData) {
-        super(function, waitedFor + ": rejected by the peer, reason " + describe(status)
+    private RejectedException(String function, String waitedFor, int status, RejectReason reason,
+            byte[] privateData) {
+        super(function, waitedFor + ": rejected by the peer, reason " + describe(status, reason)
                 + (isEmpty(privateData) ? "" : ", with private data"));
         this.status = status;
-        this.reason = RejectReason.of(status);
+        this.reason = reason;
         this.privateData = privateData;
     }
 
@@ -36,7 +42,7 @@ public class RejectedException extends RdmaException {
         return reason;
     }
 
-    /** {@return the number of the reason, as it was received} */
+    /** {@return the number of the reason, as it was received: a negative error number from iWARP} */
     public int status() {
         return status;
     }
@@ -56,12 +62,8 @@ public class RejectedException extends RdmaException {
         return true;
     }
 
-    private static String describe(int status) {
-        if (status < 0) {
-            return CmFailures.describe(status);
-        }
-        RejectReason reason = RejectReason.of(status);
-        String hint = reason == RejectReason.INVALID_SERVICE_ID ? ", nobody listens on this port" : "";
-        return status + " (" + reason + hint + ")";
+    private static String describe(int status, RejectReason reason) {
+        String number = status < 0 ? CmFailures.describe(status) : status + " (" + reason + ")";
+        return number + (reason == RejectReason.INVALID_SERVICE_ID ? ": nobody listens on this port" : "");
     }
 }

@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RequiresRdma
 class BusyCarriersDeviceTest {
     @ParameterizedTest
-    @ValueSource(strings = {"streams", "connections", "loops", "shared receives", "verbs", "endpoints", "locks"})
+    @ValueSource(strings = {"streams", "connections", "loops", "shared receives", "verbs", "endpoints",
+        "disconnects", "locks", "channels"})
     void platformThreadsGoOn(String what) throws Exception {
         ForkedJvm.Result result = ForkedJvm.of(BusyCarriers.class).nativeAccess()
                 .property("jdk.virtualThreadScheduler.parallelism", "1")

@@ -36,7 +36,22 @@ class CmFailuresTest {
 
         // padded with zeros by the protocol
         assertThat(new RejectedException("connecting", 8, new byte[148])).hasMessage(
-                "connecting: rejected by the peer, reason 8 (INVALID_SERVICE_ID, nobody listens on this port)");
+                "connecting: rejected by the peer, reason 8 (INVALID_SERVICE_ID): nobody listens on this port");
+    }
+
+    @Test
+    void tcpTellsTheFunctionThatNobodyListens() {
+        RejectedException nobody = new RejectedException("rdma_connect", "192.0.2.7:1");
+        assertThat(nobody).hasMessageMatching("rdma_connect \\(192.0.2.7:1\\): rejected by the peer, reason -111"
+                + " \\(ECONNREFUSED, .+\\): nobody listens on this port");
+        assertThat(nobody.reason()).isSameAs(RejectReason.INVALID_SERVICE_ID);
+        assertThat(nobody.status()).isEqualTo(-Rdma.ECONNREFUSED());
+        assertThat(nobody.privateData()).isEmpty();
+
+        // what devices tell later when the program there has refused
+        RejectedException refused = new RejectedException("connecting", -Rdma.ECONNREFUSED(), NOTHING);
+        assertThat(refused).hasMessageContaining("ECONNREFUSED").hasMessageNotContaining("nobody listens");
+        assertThat(refused.reason()).isSameAs(RejectReason.OTHER);
     }
 
     @Test
@@ -50,6 +65,9 @@ class CmFailuresTest {
                 .hasMessageContaining("status -19 (ENODEV, ");
         assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, 0, NOTHING, "connecting"))
                 .hasMessage("connecting: CONNECT_ERROR, status 0");
+        assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, -1, NOTHING, "connecting"))
+                .hasMessage("connecting: CONNECT_ERROR, status -1: the queue pair cannot be connected,"
+                        + " as when the peer is already gone");
     }
 
     @Test

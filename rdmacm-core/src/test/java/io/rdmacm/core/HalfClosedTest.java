@@ -69,7 +69,7 @@ class HalfClosedTest {
         channel.lock().lock();
         try (Background<Void> closing = Background.run(first::close)) {
             try {
-                closing.awaitInside(CmIdQueues.class, "destroySharedReceiveQueue");
+                closing.awaitInside(CmIdQueues.class, "free");
                 assertThat(first.isOpen()).isFalse();
                 // C has one place for it in the id, and would destroy the new one in the name of the old
                 assertThatThrownBy(() -> id.createSharedReceiveQueue(domain, SHARED))
@@ -94,7 +94,7 @@ class HalfClosedTest {
         channel.lock().lock();
         try (Background<Void> closing = Background.run(shared::close)) {
             try {
-                closing.awaitInside(CmIdQueues.class, "destroySharedReceiveQueue");
+                closing.awaitInside(CmIdQueues.class, "free");
                 // C would give it the one that the id has
                 assertThatThrownBy(() -> id.createQueuePair(domain, attributes))
                         .isInstanceOf(IllegalStateException.class).hasMessageContaining("SharedReceiveQueue is closed");

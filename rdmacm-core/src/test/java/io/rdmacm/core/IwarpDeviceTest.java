@@ -86,16 +86,4 @@ class IwarpDeviceTest {
                     .isThrownBy(() -> pair.client.getSendCompletion(Loopback.TIMEOUT));
         }
     }
-
-    @Test
-    void nobodyListens() throws Exception {
-        try (EventChannel channel = EventChannel.open(); Loopback loopback = new Loopback();
-                End end = new End(Loopback.resolved(channel, loopback.address()))) {
-            loopback.listener.close();
-            assertThatExceptionOfType(RejectedException.class).isThrownBy(() -> {
-                end.id.connect(ConnectionParameters.defaults());
-                channel.await(end.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT);
-            });
-        }
-    }
 }

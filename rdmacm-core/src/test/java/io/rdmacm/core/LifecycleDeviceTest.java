@@ -87,7 +87,9 @@ class LifecycleDeviceTest {
             assertRefused(end.domain, end.queuePair);
             assertRefused(end.id, end.queuePair);
             // refused closes changed nothing
-            assertThat(end.queuePair.state()).isEqualTo(QueuePairState.RTS);
+            if (!RdmaTestDevice.get().isIwarp()) {
+                assertThat(end.queuePair.state()).isEqualTo(QueuePairState.RTS);
+            }
             pair.server().write("still there");
             pair.client().queuePair.postReceive(pair.client().receive.data(pair.client().region, 0, 100));
             pair.server().queuePair.postSend(pair.server().send.data(pair.server().region, 0, 12));
@@ -149,6 +151,7 @@ class LifecycleDeviceTest {
 
     @TestFactory
     Stream<DynamicTest> useAfterCloseIsRefusedByEveryMethod() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("it has no multicast");
         EventChannel channel = EventChannel.open();
         CmId id;
         CmEvent event;

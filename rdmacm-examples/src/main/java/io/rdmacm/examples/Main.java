@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.ExampleProgram;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -82,7 +82,7 @@ public final class Main implements Callable<Integer> {
         if (failure instanceof InterruptedException) {
             return INTERRUPTED;
         }
-        program.getErr().println(program.getCommandName() + ": " + Console.describe(failure));
+        program.getErr().println(program.getCommandName() + ": " + ExampleProgram.describe(failure));
         if (stackTraces) {
             failure.printStackTrace(program.getErr());
         }
@@ -91,7 +91,7 @@ public final class Main implements Callable<Integer> {
 
     private static int wrongArguments(ParameterException failure) {
         CommandSpec program = failure.getCommandLine().getCommandSpec();
-        failure.getCommandLine().getErr().println(program.name() + ": " + Console.oneLine(failure.getMessage())
+        failure.getCommandLine().getErr().println(program.name() + ": " + ExampleProgram.oneLine(failure.getMessage())
                 + " (see " + program.qualifiedName() + " --help)");
         return FAILED;
     }

@@ -10,24 +10,21 @@
  * <caption>From the shortest programs to the closest to C</caption>
  * <tr><th>package</th><th>what it shows</th></tr>
  * <tr><td>{@link io.rdmacm.examples.echo}</td><td>messages over {@code io.rdmacm.core.connection}</td></tr>
- * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store that is read by RDMA reads, compared with
- * TCP</td></tr>
- * <tr><td>{@link io.rdmacm.examples.valkey}</td><td>a client of Valkey over RDMA: a byte stream in RDMA writes, in a
- * protocol that others designed</td></tr>
- * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
- * cmtime and others</td></tr>
- * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store that is read by RDMA reads</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.netty}</td><td>an HTTP server on Netty</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.grpc}</td><td>gRPC, with all four kinds of calls</td></tr>
  * <tr><td>{@link io.rdmacm.examples.stream}</td><td>rstream, riostream and rcopy of librdmacm: streams of
  * bytes</td></tr>
- * <tr><td>{@link io.rdmacm.examples.eventserver}</td><td>a server with one event loop for all connections</td></tr>
- * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and
- * others</td></tr>
- * <tr><td>{@link io.rdmacm.examples.manual}</td><td>the examples of the RDMA Aware Networks Programming User
- * Manual</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the other programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
+ * cmtime and others</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and others,
+ * and one of the RDMA Aware manual</td></tr>
  * </table>
  *
  * <p>The programs that have a counterpart in C have its name, its options and its output, and work with it over the
- * wire. Each program is one class with its options, annotated for picocli; the roles, such as client and server, are
- * classes beside it.
+ * wire. Each program is one class with its options, annotated for picocli, which
+ * {@link io.rdmacm.examples.support.ExampleProgram} adds to; roles such as client and server are classes beside it, or
+ * methods of a short one. What differs by a flag between two programs is in the class that both extend.
  */
 package io.rdmacm.examples;

@@ -43,7 +43,7 @@ class WithoutRdmaTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "efa_pingpong",
-        "dc_example", "umr_example"})
+        "rc_example"})
     void theProgramsOfLibibverbsSaySo(String name) throws Exception {
         assumeLibrary();
         Assumptions.assumeFalse(Files.exists(Path.of("/sys/class/infiniband_verbs")),

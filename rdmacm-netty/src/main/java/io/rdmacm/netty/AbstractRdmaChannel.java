@@ -242,6 +242,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
     }
 
+    /** An option has changed, and may be one that is not fixed when there is a stream. Called by any thread. */
+    void optionsChanged() {
+    }
+
     /** Returns an address that a stream can be bound or connected to. */
     static InetSocketAddress require(SocketAddress address) {
         if (!(address instanceof InetSocketAddress inet)) {

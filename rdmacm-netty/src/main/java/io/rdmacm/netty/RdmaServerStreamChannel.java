@@ -207,15 +207,11 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
     }
 
     private RdmaStreamChannel newChild(Request request) {
-        boolean made = false;
         try {
-            RdmaStreamChannel child = new RdmaStreamChannel(this, request, server.settings());
-            made = true;
-            return child;
-        } finally {
-            if (!made) {
-                request.reject();
-            }
+            return new RdmaStreamChannel(this, request, server.settings());
+        } catch (Throwable t) {
+            request.reject();
+            throw t;
         }
     }
 

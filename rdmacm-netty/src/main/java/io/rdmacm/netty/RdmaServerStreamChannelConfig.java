@@ -9,7 +9,7 @@ import io.rdmacm.core.stream.StreamSettings;
 
 /**
  * The configuration of an {@link RdmaServerStreamChannel}. {@link RdmaChannelOption} says which options there are. They
- * are also those of the channels that are accepted, and fixed when the channel is bound.
+ * are also those of the channels that are accepted, and fixed when the channel is bound, except for keep-alive.
  */
 public final class RdmaServerStreamChannelConfig extends StreamChannelConfig<RdmaServerStreamChannelConfig>
         implements ServerSocketChannelConfig {

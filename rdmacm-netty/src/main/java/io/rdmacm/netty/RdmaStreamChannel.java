@@ -193,6 +193,15 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         accepting = true;
         queues = shared;
         stream = unanswered.accept(shared, changed);
+        optionsChanged();
+    }
+
+    @Override
+    void optionsChanged() {
+        RdmaStream mine = stream;
+        if (mine != null) {
+            mine.keepAlive(config.options().keepAlive());
+        }
     }
 
     @Override
@@ -283,17 +292,14 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         if (local != null) {
             doBind(local);
         }
-        boolean started = false;
         try {
             openStream().startConnect(to);
             requestedRemote = remote;
             connectPromise = promise;
-            started = true;
-        } finally {
-            if (!started) {
-                connectPromise = null;
-                doClose();
-            }
+        } catch (Throwable t) {
+            connectPromise = null;
+            doClose();
+            throw t;
         }
     }
 

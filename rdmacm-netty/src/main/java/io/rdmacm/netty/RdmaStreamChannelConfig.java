@@ -10,8 +10,9 @@ import io.rdmacm.core.stream.StreamSettings;
 
 /**
  * The configuration of an {@link RdmaStreamChannel}. {@link RdmaChannelOption} says which options there are. Settings
- * of the stream are fixed when the channel is bound or connected: later, {@code SO_SNDBUF}, {@code SO_RCVBUF},
- * {@code SO_REUSEADDR} and {@code SO_KEEPALIVE} have no effect, and the others throw IllegalStateException.
+ * of the stream are fixed when the channel is bound or connected: later, {@code SO_SNDBUF}, {@code SO_RCVBUF} and
+ * {@code SO_REUSEADDR} have no effect, and the others throw IllegalStateException. Keep-alive can be switched on and
+ * off at any time.
  */
 public final class RdmaStreamChannelConfig extends StreamChannelConfig<RdmaStreamChannelConfig>
         implements SocketChannelConfig {
@@ -90,7 +91,7 @@ public final class RdmaStreamChannelConfig extends StreamChannelConfig<RdmaStrea
 
     @Override
     public RdmaStreamChannelConfig setKeepAlive(boolean keepAlive) {
-        options().set(ChannelOption.SO_KEEPALIVE, keepAlive);
+        boolean ignored = setOption(ChannelOption.SO_KEEPALIVE, keepAlive);
         return this;
     }
 

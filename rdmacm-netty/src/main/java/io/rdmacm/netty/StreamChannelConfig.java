@@ -74,6 +74,7 @@ abstract class StreamChannelConfig<C extends ChannelConfig> extends DefaultChann
             setOwn(option, value);
         } else {
             options.set(option, value);
+            stream.optionsChanged();
         }
         return true;
     }

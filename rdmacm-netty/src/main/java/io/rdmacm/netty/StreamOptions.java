@@ -75,6 +75,7 @@ final class StreamOptions extends SocketSettings {
         lendThreshold = parent.lendThreshold;
         synchronized (this) {
             linger = parent.linger();
+            settings = settings.toBuilder().keepAlive(parent.keepAlive()).build();
             keepAliveInterval = Objects.requireNonNull(
                     (Duration) parent.get(RdmaChannelOption.KEEP_ALIVE_INTERVAL));
         }
@@ -119,11 +120,11 @@ final class StreamOptions extends SocketSettings {
             lendThreshold = (Integer) value;
         } else {
             StreamSettings changed = change(option, value).build();
-            if (!fixed) {
+            if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
                 settings = changed;
-                if (option == RdmaChannelOption.KEEP_ALIVE_INTERVAL) {
-                    keepAliveInterval = (Duration) value;
-                }
+                keepAliveInterval = (Duration) value;
+            } else if (!fixed || option == ChannelOption.SO_KEEPALIVE) {
+                settings = changed;
             } else if (!isHint(option) && !changed.equals(settings)) {
                 throw new IllegalStateException(option + " can be set only before the channel is bound or connected;"
                         + " for the channels that a server accepts, with ServerBootstrap.option");
@@ -133,12 +134,11 @@ final class StreamOptions extends SocketSettings {
 
     /**
      * Whether it does not matter if the option comes too late: the first two are hints, the third has no effect on an
-     * address that is bound already, and programs that switch on the fourth for each channel they accept shall not
-     * fail.
+     * address that is bound already.
      */
     private static boolean isHint(ChannelOption<?> option) {
         return option == ChannelOption.SO_SNDBUF || option == ChannelOption.SO_RCVBUF
-                || option == ChannelOption.SO_REUSEADDR || option == ChannelOption.SO_KEEPALIVE;
+                || option == ChannelOption.SO_REUSEADDR;
     }
 
     private StreamSettings.Builder change(ChannelOption<?> option, Object value) {

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.BindException;
 import java.net.ConnectException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.nio.channels.AlreadyConnectedException;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.Bootstrap;
@@ -21,7 +25,9 @@ import io.netty.channel.EventLoopGroup;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -51,8 +57,43 @@ class ConnectDeviceTest {
     }
 
     private static Channel server(EventLoopGroup group, InetSocketAddress address) throws Exception {
-        return new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
-                .childHandler(new ChannelInboundHandlerAdapter()).bind(address).sync().channel();
+        return Loops.server(group, child -> { }).bind(address).sync().channel();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theWildcardIsEveryAddressOfThisHost(Loops loops) throws Exception {
+        RdmaTestDevice.assumeNotIwarp("its IPv6 wildcard takes no IPv4");
+        Optional<Inet6Address> six = RdmaTestDevice.get().ipv6();
+        Assumptions.assumeTrue(six.isPresent(), "the device has no IPv6 address");
+        with(loops, group -> {
+            Channel server = server(group, new InetSocketAddress("0.0.0.0", 0));
+            int port = ((InetSocketAddress) server.localAddress()).getPort();
+            for (InetAddress address : List.of(RdmaTestDevice.get().ipv4(), six.get(),
+                    InetAddress.ofLiteral("0.0.0.0"), InetAddress.ofLiteral("::"))) {
+                client(group).connect(new InetSocketAddress(address, port)).sync().channel().close().sync();
+            }
+            server.close().sync();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClientOfAnyAddressConnectsToBothFamilies(Loops loops) throws Exception {
+        Optional<Inet6Address> six = RdmaTestDevice.get().ipv6();
+        Assumptions.assumeTrue(six.isPresent(), "the device has no IPv6 address");
+        with(loops, group -> {
+            for (InetAddress address : List.of(RdmaTestDevice.get().ipv4(), six.get())) {
+                Channel server = server(group, new InetSocketAddress(address, 0));
+                for (String any : List.of("0.0.0.0", "::")) {
+                    Channel client = client(group).connect(server.localAddress(), new InetSocketAddress(any, 0)).sync()
+                            .channel();
+                    assertThat(((InetSocketAddress) client.localAddress()).getAddress()).isEqualTo(address);
+                    client.close().sync();
+                }
+                server.close().sync();
+            }
+        });
     }
 
     @ParameterizedTest

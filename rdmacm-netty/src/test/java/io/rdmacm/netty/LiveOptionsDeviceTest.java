@@ -18,6 +18,7 @@ import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,6 +32,9 @@ class LiveOptionsDeviceTest {
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
 
     private static final Duration LONG = Duration.ofDays(1);
+    private static final Duration OFTEN = Duration.ofMillis(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(Recorder.SECONDS);
+    private static final int MANY_PACKETS = 500;
     private static final String SPINNING = "io.rdmacm.netty.EpollStreams.spin";
 
     private static void send(Channel from, Recorder to, int total) throws InterruptedException {
@@ -109,6 +113,27 @@ class LiveOptionsDeviceTest {
             });
             assertThat(pair.client().isActive()).isTrue();
             send(pair.client(), pair.atServer(), 1);
+        }
+    }
+
+    @Test
+    void keepAliveIsSwitchedOnAtAnyTime() throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(Loops.RDMA)) {
+            pair.client().config().setOption(RdmaChannelOption.KEEP_ALIVE_INTERVAL, OFTEN);
+            pair.client().config().setKeepAlive(true);
+
+            assertThat(pair.client().config().isKeepAlive()).isTrue();
+            assertThat(RdmaTestDevice.get().sends(MANY_PACKETS, TIMEOUT)).isTrue();
+        }
+    }
+
+    @Test
+    void keepAliveOfAcceptedChannelsIsSwitchedOn() throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(Loops.RDMA,
+                server -> server.childOption(RdmaChannelOption.KEEP_ALIVE_INTERVAL, OFTEN)
+                        .childOption(ChannelOption.SO_KEEPALIVE, true), client -> { })) {
+            assertThat(pair.server().config().isKeepAlive()).isTrue();
+            assertThat(RdmaTestDevice.get().sends(MANY_PACKETS, TIMEOUT)).isTrue();
         }
     }
 

@@ -95,8 +95,7 @@ class RdmaChannelOptionTest {
 
         assertThatIllegalStateException().isThrownBy(() -> config.setOption(RdmaChannelOption.INLINE_SIZE, 0))
                 .withMessageContaining("INLINE_SIZE").withMessageContaining("ServerBootstrap.option");
-        config.setKeepAlive(true).setSendBufferSize(4096).setReceiveBufferSize(4096).setReuseAddress(true);
-        assertThat(config.isKeepAlive()).isFalse();
+        config.setSendBufferSize(4096).setReceiveBufferSize(4096).setReuseAddress(true);
         assertThat(config.getSendBufferSize()).isEqualTo(1 << 17);
         config.setOption(RdmaChannelOption.SPIN, Duration.ofNanos(3));
         assertThat(config.options().spinNanos()).isEqualTo(3);

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_ah;
@@ -39,12 +40,11 @@ public final class AddressHandle extends NativeObject {
     }
 
     static AddressHandle create(ProtectionDomain domain, AddressAttributes attributes) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
+        return make(domain, arena -> {
             long struct = arena.allocate(ibv_ah_attr.layout()).address();
             AddressStructs.write(attributes, struct);
-            return make(domain, () -> Check.pointer(CREATE_AH, CREATE_AH.callLong(domain.address(), struct),
-                    attributes.toString()));
-        }
+            return Check.pointer(CREATE_AH, attributes.toString(), CREATE_AH.callLong(domain.address(), struct));
+        });
     }
 
     static AddressHandle create(ProtectionDomain domain, WorkCompletions received, MemorySegment header, int port)
@@ -53,8 +53,8 @@ public final class AddressHandle extends NativeObject {
             long completion = received.datagram();
             long copy = copyHeader(header, arena);
             Arguments.requirePort(port);
-            return make(domain, () -> Check.pointer(CREATE_AH_FROM_WC,
-                    CREATE_AH_FROM_WC.callLong(domain.address(), completion, copy, port), "port " + port));
+            return make(domain, ignored -> Check.pointer(CREATE_AH_FROM_WC, "port " + port,
+                    CREATE_AH_FROM_WC.callLong(domain.address(), completion, copy, port)));
         } finally {
             Reference.reachabilityFence(received);
         }
@@ -76,8 +76,8 @@ public final class AddressHandle extends NativeObject {
     }
 
     private static AddressHandle make(ProtectionDomain domain, Lifetime.Creator creator) throws RdmaException {
-        Lifetime life = Lifetime.begin(AddressHandle.class, domain.life());
-        return new AddressHandle(domain, life, life.create(creator));
+        return Lifetime.make(AddressHandle.class, List.of(domain.life()), creator, DESTROY_AH::free,
+                (life, address) -> new AddressHandle(domain, life, address));
     }
 
     /** Copies the header, so that C never sees memory that could be freed meanwhile. */
@@ -117,6 +117,6 @@ public final class AddressHandle extends NativeObject {
     protected void destroy() throws RdmaException {
         // Running posts read the struct, so they must end before it is freed. Later ones see that it is closed.
         domain.posts().await();
-        Check.returned(DESTROY_AH, DESTROY_AH.callInt(address()));
+        super.destroy();
     }
 }

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -82,7 +83,8 @@ final class AsyncEvents {
         }
     }
 
-    private void remove(NativeObject object) {
+    /** Undoes {@link #add}. */
+    void remove(NativeObject object) {
         objects.computeIfPresent(object.address(), (address, named) -> named.refersTo(object) ? null : named);
     }
 
@@ -185,13 +187,13 @@ final class AsyncEvents {
     /** Makes an event of what was read; null if its object is being closed, since nobody needs to know any more. */
     private @Nullable AsyncEvent deliver(Raw raw) throws RdmaException {
         NativeObject parent = raw.object() == null ? context : raw.object();
-        Lifetime life;
         try {
-            life = Lifetime.begin(AsyncEvent.class, parent.life());
+            // If there is no memory for the event, it is delivered later.
+            return Lifetime.make(AsyncEvent.class, List.of(parent.life()),
+                    (life, none) -> new AsyncEvent(context, life, raw));
         } catch (IllegalStateException e) {
             acknowledge(raw.struct());
             return null;
         }
-        return new AsyncEvent(context, life, raw);
     }
 }

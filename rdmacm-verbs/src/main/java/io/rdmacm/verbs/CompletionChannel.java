@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -56,9 +57,9 @@ public final class CompletionChannel extends NativeObject {
     }
 
     static CompletionChannel create(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(CompletionChannel.class, context.life());
-        long address = life.create(() -> Check.pointer(CREATE, CREATE.callLong(context.address())));
-        return life.construct(() -> new CompletionChannel(context, life, address), () -> DESTROY.callInt(address));
+        return Lifetime.make(CompletionChannel.class, List.of(context.life()),
+                arena -> Check.pointer(CREATE, CREATE.callLong(context.address())), DESTROY::free,
+                (life, address) -> new CompletionChannel(context, life, address));
     }
 
     /** {@return the context of the device that this channel belongs to} */
@@ -181,6 +182,16 @@ public final class CompletionChannel extends NativeObject {
         }
     }
 
+    /** Undoes {@link #add}. */
+    void remove(long address) {
+        events.lock().lock();
+        try {
+            queues.remove(address);
+        } finally {
+            events.lock().unlock();
+        }
+    }
+
     /** Destroys a queue of this channel while none of its events can be in transit. */
     void destroy(CompletionQueue queue, long address, Lifetime.Destroyer destroyer) throws RdmaException {
         try (var _ = events.lock().hold()) {
@@ -204,7 +215,7 @@ public final class CompletionChannel extends NativeObject {
     @Override
     @CFunction("ibv_destroy_comp_channel")
     protected void destroy() throws RdmaException {
-        events.close(() -> Check.returned(DESTROY, DESTROY.callInt(address())));
+        events.close(super::destroy);
     }
 
     private void ensureOpenFor(@Nullable CompletionQueue queue) throws RdmaClosedException {

@@ -3,7 +3,6 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.locks.LockSupport;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -16,6 +15,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.work.Completion;
 import io.rdmacm.verbs.work.CompletionField;
 import io.rdmacm.verbs.work.WorkCompletion;
@@ -52,8 +52,6 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private static final int WITH_IMM = WorkCompletionFlag.WITH_IMM.bit();
     private static final int ENOENT = Rdma.ENOENT();
 
-    private static final long NANOS_BETWEEN_LOOKS = 20_000;
-
     // States of the poll. Numbers, because a stored reference costs more.
     /** No poll is in progress. */
     private static final int CLOSED = 0;
@@ -71,6 +69,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     private final CompletionQueueExOps ops;
     private final int fields;
     private final boolean nextPoll;
+    private final boolean waitsForBatches;
     private final MemorySegment memory = Arena.ofAuto().allocate(
             ibv_wc_tm_info.sizeof() + ibv_poll_cq_attr.sizeof(), Long.BYTES);
     private final long tagInfo = memory.address();
@@ -89,7 +88,8 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     CompletionCursor(ExtendedCompletionQueue queue, long address, int fields) {
         this.queue = queue;
         this.lock = queue.lock();
-        this.ops = new CompletionQueueExOps(address, queue.context().isEfa());
+        this.waitsForBatches = queue.context().isEfa();
+        this.ops = new CompletionQueueExOps(address, waitsForBatches);
         this.fields = fields;
         this.nextPoll = !queue.context().quirks().nextPollEnds();
     }
@@ -98,7 +98,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     boolean start() throws RdmaException {
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
-        queue.requireNoBatchOfThisThread();
+        requireNoBatchOfThisThread();
         Bias bias = entered.enter();
         int error;
         try {
@@ -120,6 +120,13 @@ public final class CompletionCursor implements Completion, AutoCloseable {
             entered.leave(bias);
         }
         throw Failures.of("ibv_start_poll", Math.abs(error));
+    }
+
+    private void requireNoBatchOfThisThread() {
+        // looking into the map of the queue takes a nanosecond, twice for each completion that comes alone
+        if (waitsForBatches) {
+            queue.requireNoBatchOfThisThread();
+        }
     }
 
     private void openedBy(Thread thread) {
@@ -154,24 +161,27 @@ public final class CompletionCursor implements Completion, AutoCloseable {
     }
 
     /**
-     * Enters the lock when the poll in C has ended, as C waits for it with a lock of its own.
+     * Enters the lock alone, unless another thread is inside, or the poll in C has not ended yet, which has a lock of
+     * its own.
      *
-     * @throws IllegalStateException if the thread that opened the cursor has ended, and left it open
+     * @throws IllegalStateException if the cursor is open, and the deadline has passed or the thread that opened it has
+     *         ended
      */
-    Bias enterBetweenPolls() {
-        while (true) {
-            Bias bias = lock.enterAlone();
-            if (poll < READING) {
-                return bias;
-            }
-            Thread by = opener;
-            lock.leave(bias);
-            if (by != null && !by.isAlive()) {
-                throw new IllegalStateException(by + " has ended with a cursor of the completion queue open: close it"
-                        + " first");
-            }
-            LockSupport.parkNanos(NANOS_BETWEEN_LOOKS);
+    boolean tryEnterBetweenPolls(Deadline deadline) {
+        if (!lock.tryEnterAlone()) {
+            return false;
         }
+        if (poll < READING) {
+            return true;
+        }
+        Thread by = opener;
+        lock.leave(null);
+        boolean ended = by != null && !by.isAlive();
+        if (ended || deadline.hasPassed()) {
+            throw new IllegalStateException(by + (ended ? " has ended with a cursor" : " has left a cursor") + " of "
+                    + queue + " open: close it first");
+        }
+        return false;
     }
 
     /** Ends the poll. Called with the lock held or closed. */
@@ -203,33 +213,50 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         }
         BiasedLock entered = lock;
         CompletionQueueExOps from = ops;
-        queue.requireNoBatchOfThisThread();
-        Bias bias = entered.enter();
+        requireNoBatchOfThisThread();
         int error;
-        try {
-            if (poll != READING) {
-                if (poll == CLOSED) {
-                    throw closed();
-                }
-                return false;
+        if (entered.enterAsFirst()) {
+            try {
+                error = advance(from);
+            } finally {
+                entered.leaveAsFirst();
             }
-            error = nextPoll ? from.nextPoll() : restart();
-            if (error == 0) {
-                id = from.id();
-                status = from.status();
-                return true;
+        } else {
+            Bias bias = entered.enter();
+            try {
+                error = advance(from);
+            } finally {
+                entered.leave(bias);
             }
+        }
+        if (error == 0) {
+            return true;
+        }
+        if (error == ENOENT) {
+            return false;
+        }
+        throw Failures.of("ibv_next_poll", Math.abs(error));
+    }
+
+    /** Moves to the next completion, and returns 0 if there is one. */
+    private int advance(CompletionQueueExOps from) {
+        if (poll != READING) {
+            if (poll == CLOSED) {
+                throw closed();
+            }
+            return ENOENT;
+        }
+        int error = nextPoll ? from.nextPoll() : restart();
+        if (error == 0) {
+            id = from.id();
+            status = from.status();
+        } else {
             current = false;
             if (nextPoll) {
                 poll = BEHIND_LAST;
             }
-            if (error == ENOENT) {
-                return false;
-            }
-        } finally {
-            entered.leave(bias);
         }
-        throw Failures.of("ibv_next_poll", Math.abs(error));
+        return error;
     }
 
     /** Moves on where a call of ibv_next_poll would end the poll. */
@@ -255,7 +282,7 @@ public final class CompletionCursor implements Completion, AutoCloseable {
         if (!queue.isOpen()) {
             return;
         }
-        queue.requireNoBatchOfThisThread();
+        requireNoBatchOfThisThread();
         Bias bias;
         try {
             bias = lock.enter();

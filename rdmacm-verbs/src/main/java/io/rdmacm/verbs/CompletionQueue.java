@@ -4,11 +4,14 @@ package io.rdmacm.verbs;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -48,7 +51,11 @@ import org.jspecify.annotations.Nullable;
 public sealed class CompletionQueue extends NativeObject permits ExtendedCompletionQueue {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
     private static final NativeFunction RESIZE_CQ = NativeFunction.of("ibv_resize_cq");
-    private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+    static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
+
+    private static final long NANOS_BETWEEN_LOOKS = 20_000;
+    /** How long a close waits for a cursor; not final for tests. */
+    static volatile Duration cursorTimeout = Duration.ofSeconds(10);
 
     private final VerbsContext context;
     // null if the queue is only polled
@@ -78,20 +85,16 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     static CompletionQueue create(VerbsContext context, int capacity, @Nullable CompletionChannel channel, int vector)
             throws RdmaException {
         requireCapacity(capacity);
-        Lifetime life = Lifetime.begin(CompletionQueue.class, parents(context, channel, vector));
         long channelAddress = channel == null ? 0 : channel.address();
-        long address = life.create(() -> {
+        return Lifetime.make(CompletionQueue.class, parents(context, channel, vector), arena -> {
             try {
-                return Check.pointer(CREATE_CQ,
-                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector),
-                        capacity + " entries");
+                return Check.pointer(CREATE_CQ, capacity + " entries",
+                        CREATE_CQ.callLong(context.address(), capacity, 0, channelAddress, vector));
             } catch (RdmaException e) {
                 throw DeviceLimits.explain(e, context, capacity);
             }
-        });
-        CompletionQueue queue = new CompletionQueue(context, channel, life, address, ibv_cq.sizeof());
-        queue.register();
-        return queue;
+        }, DESTROY_CQ::free,
+                (life, address) -> new CompletionQueue(context, channel, life, address, ibv_cq.sizeof()).publish());
     }
 
     static void requireCapacity(int capacity) {
@@ -117,11 +120,18 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /** Registers the queue, so that events can name it. */
-    final void register() {
-        if (channel != null) {
-            channel.add(this, address());
-        }
-        context.events().add(this);
+    final CompletionQueue publish() {
+        return Lifetime.publish(this, queue -> {
+            if (channel != null) {
+                channel.add(this, address());
+            }
+            context.events().add(this);
+        }, queue -> {
+            context.events().remove(this);
+            if (channel != null) {
+                channel.remove(address());
+            }
+        });
     }
 
     private static int readCapacity(long address, Lifetime life) {
@@ -393,11 +403,63 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     /**
-     * Runs what removes completions from this queue, while nobody reads them. A plain queue is locked by C for each
-     * poll, and for this.
+     * Runs what makes a driver remove completions from queues, while nobody reads them. It has all of the queues or
+     * none: who waited for one with another locked would wait for ever if the thread that reads the one polls the
+     * other.
+     *
+     * @throws IllegalStateException if a cursor stays open, or the thread that opened it has ended
      */
-    void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        remover.destroy();
+    static void removeCompletions(Lifetime.Destroyer remover, @Nullable CompletionQueue... from)
+            throws RdmaException {
+        // always in the same order, for two threads may do this to the same queues
+        List<CompletionQueue> queues = Stream.of(from).filter(Objects::nonNull).distinct()
+                .sorted(Comparator.comparingLong(NativeObject::address)).toList();
+        Deadline deadline = Deadline.after(cursorTimeout);
+        boolean interrupted = false;
+        try {
+            while (!tryEnterAll(queues, deadline)) {
+                interrupted |= Thread.interrupted();
+                LockSupport.parkNanos(NANOS_BETWEEN_LOOKS);
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        try {
+            remover.destroy();
+        } finally {
+            queues.forEach(CompletionQueue::leaveBetweenPolls);
+        }
+    }
+
+    private static boolean tryEnterAll(List<CompletionQueue> queues, Deadline deadline) {
+        int entered = 0;
+        try {
+            while (entered < queues.size() && queues.get(entered).tryEnterBetweenPolls(deadline)) {
+                entered++;
+            }
+        } finally {
+            if (entered < queues.size()) {
+                queues.subList(0, entered).forEach(CompletionQueue::leaveBetweenPolls);
+            }
+        }
+        return entered == queues.size();
+    }
+
+    /**
+     * Enters the lock, if C has none and nobody reads completions. A plain queue is locked by C for each poll, and for
+     * the removal of completions.
+     *
+     * @throws IllegalStateException if a cursor has been open for too long
+     */
+    boolean tryEnterBetweenPolls(Deadline deadline) {
+        return true;
+    }
+
+    /** Leaves, after {@link #tryEnterBetweenPolls} has returned true. */
+    void leaveBetweenPolls() {
+        // a plain queue was not locked
     }
 
     /** Ends a poll that is in progress. Called with the lock closed. */
@@ -426,7 +488,7 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     }
 
     private void destroyNative() throws RdmaException {
-        context.events().destroy(this, () -> Check.returned(DESTROY_CQ, DESTROY_CQ.callInt(address())));
+        context.events().destroy(this, super::destroy);
     }
 
     private void requireChannel() {

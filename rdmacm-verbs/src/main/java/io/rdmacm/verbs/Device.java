@@ -76,12 +76,12 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      */
     @CFunction("ibv_open_device")
     public VerbsContext open() throws RdmaException {
-        return open(device -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(device), name));
+        return open(device -> Check.pointer(OPEN_DEVICE, name, OPEN_DEVICE.callLong(device)));
     }
 
     /** Opens the device with another function, see {@link VerbsAccess}. */
     VerbsContext open(VerbsAccess.DeviceFunction opener) throws RdmaException {
-        VerbsContext context = visit(device -> is(device) ? VerbsContext.open(() -> opener.call(device)) : null);
+        VerbsContext context = visit(device -> is(device) ? VerbsContext.open(arena -> opener.call(device)) : null);
         if (context == null) {
             throw gone();
         }
@@ -114,7 +114,7 @@ public record Device(String name, String path, int index, Guid guid, NodeType no
      */
     @CFunction("ibv_import_device")
     public static VerbsContext importDevice(int commandFd) throws RdmaException {
-        return VerbsContext.open(() -> CommandFile.importDevice(commandFd));
+        return VerbsContext.open(arena -> CommandFile.importDevice(commandFd));
     }
 
     /** {@return the name, the types and the GUID in one line, such as {@code rxe0 (CA, IB, 5054:00ff:fe12:3456)}} */

@@ -3,6 +3,7 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.CFunction;
@@ -25,28 +26,28 @@ import io.rdmacm.verbs.work.AccessFlag;
  * requests use it through a memory region ({@link ProtectionDomain#register(DeviceMemory, long, long, AccessFlag...)}),
  * which must be closed first. All methods are thread-safe, but concurrent copies are not ordered among each other.
  */
+@CFunction({"ibv_free_dm", "ibv_unimport_dm"})
 public final class DeviceMemory extends NativeObject {
     private static final NativeFunction IMPORT_DM = NativeFunction.of("ibv_import_dm");
     private static final NativeFunction UNIMPORT_DM = NativeFunction.of("ibv_unimport_dm");
     private static final int MAX_LOG_ALIGNMENT = 63;
+    // the length of imported memory is not known, and the device checks the range
+    private static final long IMPORTED = Long.MAX_VALUE;
 
     private final VerbsContext context;
-    // Long.MAX_VALUE if imported: the length is not known, and the device checks the range
     private final long length;
-    private final boolean imported;
 
-    private DeviceMemory(VerbsContext context, Lifetime life, long address, long length, boolean imported) {
+    private DeviceMemory(VerbsContext context, Lifetime life, long address, long length) {
         super(life, address, ibv_dm.sizeof());
         this.context = context;
         this.length = length;
-        this.imported = imported;
-        life.describe(() -> imported ? "imported" : length + " bytes");
+        life.describe(() -> length == IMPORTED ? "imported" : length + " bytes");
     }
 
     static DeviceMemory allocate(VerbsContext context, long bytes, int logAlignment) throws RdmaException {
-        return allocate(context, bytes, logAlignment, attributes -> {
+        return allocate(context, bytes, logAlignment, (attributes, arena) -> {
             NativeFunction function = ExtendedOps.ALLOC_DM.require(context.address());
-            return Check.pointer(function, function.callLong(context.address(), attributes), bytes + " bytes");
+            return Check.pointer(function, bytes + " bytes", function.callLong(context.address(), attributes));
         });
     }
 
@@ -59,22 +60,23 @@ public final class DeviceMemory extends NativeObject {
             throw new IllegalArgumentException("logAlignment must be from 0 to " + MAX_LOG_ALIGNMENT + ", not "
                     + logAlignment);
         }
-        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
-        long address = life.create(() -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
-                Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
-                Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
-                return creator.create(attributes);
-            }
+        return make(context, bytes, ExtendedOps.FREE_DM.freer(context.address()), arena -> {
+            long attributes = arena.allocate(ibv_alloc_dm_attr.layout()).address();
+            Memory.putLong(attributes + ibv_alloc_dm_attr.length$offset(), bytes);
+            Memory.putInt(attributes + ibv_alloc_dm_attr.log_align_req$offset(), logAlignment);
+            return creator.create(attributes, arena);
         });
-        return new DeviceMemory(context, life, address, bytes, false);
     }
 
     static DeviceMemory importMemory(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(DeviceMemory.class, context.life());
-        long address = life.create(() -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
-        return new DeviceMemory(context, life, address, Long.MAX_VALUE, true);
+        return make(context, IMPORTED, UNIMPORT_DM::callInt,
+                arena -> Check.imported(IMPORT_DM, context.address(), kernelHandle));
+    }
+
+    private static DeviceMemory make(VerbsContext context, long length, Lifetime.Freer freer, Lifetime.Creator creator)
+            throws RdmaException {
+        return Lifetime.make(DeviceMemory.class, List.of(context.life()), creator, freer,
+                (life, address) -> new DeviceMemory(context, life, address, length));
     }
 
     /** {@return the context that the memory was allocated from} */
@@ -149,17 +151,6 @@ public final class DeviceMemory extends NativeObject {
     void checkRange(long offset, long bytes) {
         life().ensureOpen();
         Objects.checkFromIndexSize(offset, bytes, length);
-    }
-
-    @Override
-    @CFunction({"ibv_free_dm", "ibv_unimport_dm"})
-    protected void destroy() throws RdmaException {
-        if (imported) {
-            UNIMPORT_DM.callInt(address());
-        } else {
-            NativeFunction function = ExtendedOps.FREE_DM.require(context.address());
-            Check.returned(function, function.callInt(address()));
-        }
     }
 
     private NativeFunction function(String name, long offset) throws RdmaException {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -22,8 +21,8 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.CompletionQueueFlag;
 import io.rdmacm.verbs.work.CompletionField;
 
@@ -64,7 +63,6 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
         this.fields = created.attributes().fields();
         this.unlocked = flags(created.context(), created.attributes()).contains(CompletionQueueFlag.SINGLE_THREADED);
         this.cursor = new CompletionCursor(this, created.address(), Flags.mask(fields, CompletionField::bit));
-        register();
     }
 
     /**
@@ -81,28 +79,49 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
             long address) {
     }
 
+    /**
+     * Constructs the Java object of a queue.
+     *
+     * @param <T> its class
+     * @hidden
+     */
+    @FunctionalInterface
+    protected interface Constructor<T> {
+        /**
+         * Calls the constructor.
+         *
+         * @param created the queue
+         * @return its object
+         * @throws RdmaException as C reports it
+         */
+        T construct(Created created) throws RdmaException;
+    }
+
     static ExtendedCompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes)
             throws RdmaException {
-        return new ExtendedCompletionQueue(create(ExtendedCompletionQueue.class, context, attributes, init -> {
+        return create(ExtendedCompletionQueue.class, context, attributes, (init, arena) -> {
             NativeFunction create = ExtendedOps.CREATE_CQ_EX.require(context.address());
-            return Check.pointer(create, create.callLong(context.address(), init), attributes.toString());
-        }));
+            return Check.pointer(create, attributes.toString(), create.callLong(context.address(), init));
+        }, ExtendedCompletionQueue::new);
     }
 
     /**
      * Creates a queue by a given function.
      *
-     * @param type the class of the object, for messages
+     * @param <T> the class of the object
+     * @param type the class of the object
      * @param context the context of the device
      * @param attributes what to create it with
      * @param creator receives a {@code struct ibv_cq_init_attr_ex}, and returns a {@code struct ibv_cq_ex}
+     * @param constructor constructs the object
      * @return the queue
      * @throws RdmaException as C reports it
      * @hidden
      */
     @SuppressWarnings("exports")
-    protected static Created create(Class<? extends ExtendedCompletionQueue> type, VerbsContext context,
-            CompletionQueueInitAttributes attributes, VerbsAccess.QueueCreator creator) throws RdmaException {
+    protected static <T extends ExtendedCompletionQueue> T create(Class<T> type, VerbsContext context,
+            CompletionQueueInitAttributes attributes, VerbsAccess.QueueCreator creator, Constructor<T> constructor)
+            throws RdmaException {
         CompletionChannel channel = attributes.channel().orElse(null);
         List<Lifetime> parents = new ArrayList<>(parents(context, channel, attributes.completionVector()));
         attributes.parentDomain().ifPresent(domain -> {
@@ -112,19 +131,19 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
             }
             parents.add(domain.life());
         });
-        Lifetime life = Lifetime.begin(type, parents);
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(type, parents, arena -> {
             long init = arena.allocate(ibv_cq_init_attr_ex.layout()).address();
             write(context, attributes, init);
-            long address = life.create(() -> {
-                try {
-                    return creator.create(init);
-                } catch (RdmaException e) {
-                    throw DeviceLimits.explain(e, context, attributes.capacity());
-                }
-            });
-            return new Created(context, attributes, life, address);
-        }
+            try {
+                return creator.create(init, arena);
+            } catch (RdmaException e) {
+                throw DeviceLimits.explain(e, context, attributes.capacity());
+            }
+        }, DESTROY_CQ::free, (life, address) -> {
+            T queue = constructor.construct(new Created(context, attributes, life, address));
+            queue.publish();
+            return queue;
+        });
     }
 
     /**
@@ -248,16 +267,14 @@ public non-sealed class ExtendedCompletionQueue extends CompletionQueue {
     }
 
     @Override
-    void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        if (!unlocked) {
-            remover.destroy();
-            return;
-        }
-        Bias bias = cursor.enterBetweenPolls();
-        try {
-            remover.destroy();
-        } finally {
-            lock().leave(bias);
+    boolean tryEnterBetweenPolls(Deadline deadline) {
+        return !unlocked || cursor.tryEnterBetweenPolls(deadline);
+    }
+
+    @Override
+    void leaveBetweenPolls() {
+        if (unlocked) {
+            lock().leave(null);
         }
     }
 

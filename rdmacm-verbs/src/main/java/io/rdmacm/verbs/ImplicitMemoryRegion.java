@@ -6,9 +6,6 @@ import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_mr;
-import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.ffi.Check;
-import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 
@@ -23,8 +20,8 @@ import io.rdmacm.verbs.work.AccessFlag;
  *
  * <p>All methods are thread-safe. The region must be closed after its parts and before its protection domain.
  */
+@CFunction("ibv_dereg_mr")
 public final class ImplicitMemoryRegion extends NativeObject {
-    private static final NativeFunction DEREG_MR = NativeFunction.of("ibv_dereg_mr");
 
     private final ProtectionDomain domain;
     private final Set<AccessFlag> access;
@@ -73,11 +70,5 @@ public final class ImplicitMemoryRegion extends NativeObject {
     public MemoryRegion part(MemorySegment memory) {
         life().ensureOpen();
         return MemoryRegionFactory.part(this, domain, MemoryRegionFactory.checkMemory(memory, access), access);
-    }
-
-    @Override
-    @CFunction("ibv_dereg_mr")
-    protected void destroy() throws RdmaException {
-        Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
     }
 }

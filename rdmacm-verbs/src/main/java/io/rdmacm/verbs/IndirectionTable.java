@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashSet;
@@ -23,6 +22,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * selects the entry, and so the work queue that receives the packet. A queue pair uses the table through
  * {@link ReceiveSideScaling}.
  */
+@CFunction("ibv_destroy_rwq_ind_table")
 public final class IndirectionTable extends NativeObject {
     private final VerbsContext context;
     private final List<WorkQueue> queues;
@@ -50,8 +50,7 @@ public final class IndirectionTable extends NativeObject {
             }
             parents.add(queue.life());
         }
-        Lifetime life = Lifetime.begin(IndirectionTable.class, parents);
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(IndirectionTable.class, parents, arena -> {
             MemorySegment table = arena.allocate(ValueLayout.JAVA_LONG, entries.size());
             for (int i = 0; i < entries.size(); i++) {
                 table.setAtIndex(ValueLayout.JAVA_LONG, i, entries.get(i).address());
@@ -60,12 +59,10 @@ public final class IndirectionTable extends NativeObject {
             Memory.putInt(init + ibv_rwq_ind_table_init_attr.log_ind_tbl_size$offset(),
                     Integer.numberOfTrailingZeros(entries.size()));
             Memory.putLong(init + ibv_rwq_ind_table_init_attr.ind_tbl$offset(), table.address());
-            long address = life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_RWQ_IND_TABLE.require(context.address());
-                return Check.pointer(create, create.callLong(context.address(), init), entries.size() + " entries");
-            });
-            return new IndirectionTable(context, entries, life, address);
-        }
+            NativeFunction create = ExtendedOps.CREATE_RWQ_IND_TABLE.require(context.address());
+            return Check.pointer(create, entries.size() + " entries", create.callLong(context.address(), init));
+        }, ExtendedOps.DESTROY_RWQ_IND_TABLE.freer(context.address()),
+                (life, address) -> new IndirectionTable(context, entries, life, address));
     }
 
     /** {@return the context of the device that this table belongs to} */
@@ -84,12 +81,5 @@ public final class IndirectionTable extends NativeObject {
     public List<WorkQueue> queues() {
         life().ensureOpen();
         return queues;
-    }
-
-    @Override
-    @CFunction("ibv_destroy_rwq_ind_table")
-    protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_RWQ_IND_TABLE.require(context.address());
-        Check.returned(destroy, destroy.callInt(address()));
     }
 }

@@ -3,6 +3,8 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -11,7 +13,6 @@ import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.ReregistrationException;
-import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -46,13 +47,11 @@ public final class MemoryRegion extends NativeObject {
     private final long firstLength;
     private final int firstLocalKey;
     private volatile boolean isAsFirst;
-    // null unless the region owns its memory
-    private final @Nullable Arena owned;
+    private final Backing backing;
     private final Origin origin;
     private volatile Registration now;
     // a reregistration failed halfway: what the device makes of the region is not known
     private volatile boolean broken;
-    private boolean deregistered;
 
     /** How the region came about, which decides how it ends. */
     enum Origin {
@@ -61,7 +60,39 @@ public final class MemoryRegion extends NativeObject {
         /** Imported; registered by another context. */
         IMPORTED,
         /** A part of an {@link ImplicitMemoryRegion}. */
-        PART
+        PART;
+
+        void free(long region) throws RdmaException {
+            switch (this) {
+                case REGISTERED -> DEREG_MR.free(region);
+                case IMPORTED -> UNIMPORT_MR.callInt(region);
+                case PART -> { }
+            }
+        }
+    }
+
+    /**
+     * Keeps the memory of a region as long as the device can reach it, even if the program has lost the region.
+     *
+     * @param owned the arena that is closed then; null unless the region owns its memory
+     * @param memory what is or may be registered
+     */
+    record Backing(@Nullable Arena owned, List<MemorySegment> memory) implements Runnable {
+        static Backing of(@Nullable Arena owned, @Nullable MemorySegment memory) {
+            List<MemorySegment> all = new ArrayList<>(1);
+            if (memory != null) {
+                all.add(memory);
+            }
+            return new Backing(owned, all);
+        }
+
+        /** Fails while another thread is inside a method of the JDK with the memory; a close can then be repeated. */
+        @Override
+        public void run() {
+            if (owned != null) {
+                owned.close();
+            }
+        }
     }
 
     /**
@@ -70,15 +101,15 @@ public final class MemoryRegion extends NativeObject {
      * @param life a lifetime below that of the protection domain
      * @param address the address of the C object
      * @param registration what the region is registered for
-     * @param owned the arena that is closed with the region; null if the region does not own its memory
+     * @param backing keeps its memory
      * @param origin how the region came about
      */
-    MemoryRegion(Lifetime life, long address, Registration registration, @Nullable Arena owned, Origin origin) {
+    MemoryRegion(Lifetime life, long address, Registration registration, Backing backing, Origin origin) {
         super(life, address, ibv_mr.sizeof());
         this.firstStart = registration.start();
         this.firstLength = registration.length();
         this.firstLocalKey = registration.localKey();
-        this.owned = owned;
+        this.backing = backing;
         this.origin = origin;
         become(registration);
         isAsFirst = true;
@@ -185,6 +216,10 @@ public final class MemoryRegion extends NativeObject {
         return now;
     }
 
+    Backing backing() {
+        return backing;
+    }
+
     Origin origin() {
         return origin;
     }
@@ -223,7 +258,7 @@ public final class MemoryRegion extends NativeObject {
 
     /** Returns whether the memory lasts as long as the region is open. */
     boolean ownsMemory() {
-        return owned != null && isAsFirst;
+        return backing.owned != null && isAsFirst;
     }
 
     /**
@@ -238,8 +273,7 @@ public final class MemoryRegion extends NativeObject {
     void requireReadable(int entry, ProtectionDomain sender, long address, long bytes) {
         Registration registration = now;
         MemorySegment memory = registration.memory();
-        // With an identity there is memory.
-        boolean readable = isOpen() && registration.isIdentity() && memory != null && memory.scope().isAlive()
+        boolean readable = isOpen() && registration.allowsInline() && memory != null && memory.scope().isAlive()
                 && registration.contains(address, bytes);
         if (!readable || registration.domain() != sender) {
             requireReadable(entry, sender, registration, readable);
@@ -252,9 +286,11 @@ public final class MemoryRegion extends NativeObject {
                     + " region of another protection domain than the queue pair: " + this);
         }
         if (!readable) {
+            boolean isMapped = registration.memory() != null && registration.memory().isMapped();
             throw new IllegalStateException("entry " + entry + " of the scatter/gather list names a "
-                    + (isOpen() ? "memory region that the processor cannot read inline data from: "
-                            : "closed memory region: ") + this);
+                    + (isOpen() ? "memory region that the processor cannot read inline data from"
+                            + (isMapped ? ", because somebody may truncate the file that is mapped there: "
+                            : ": ") : "closed memory region: ") + this);
         }
     }
 
@@ -270,18 +306,7 @@ public final class MemoryRegion extends NativeObject {
         // A post with inline data makes the processor read the memory, so posts in progress must return before it is
         // freed. Later posts see that the region is closed.
         now.domain().posts().await();
-        if (!deregistered) {
-            switch (origin) {
-                case REGISTERED -> Check.returned(DEREG_MR, DEREG_MR.callInt(address()));
-                case IMPORTED -> UNIMPORT_MR.callInt(address());
-                case PART -> { }
-            }
-            deregistered = true;
-        }
-        // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
-        if (owned != null) {
-            owned.close();
-        }
+        super.destroy();
     }
 
     /** Returns what the region is registered for, after checking that it can be used. */

@@ -35,7 +35,6 @@ final class MemoryRegionFactory {
     private static final NativeFunction REG_MR_IOVA2 = NativeFunction.of("ibv_reg_mr_iova2");
     private static final NativeFunction REG_DMABUF_MR = NativeFunction.of("ibv_reg_dmabuf_mr");
     private static final NativeFunction IMPORT_MR = NativeFunction.of("ibv_import_mr");
-    private static final long PAGE = 4096;
     // SIZE_MAX of size_t, the length that makes a region an implicit one
     private static final long SIZE_MAX = -1;
 
@@ -96,17 +95,14 @@ final class MemoryRegionFactory {
     MemoryRegion allocate(long bytes) throws RdmaException {
         requireBytes(bytes, "not " + bytes);
         Arena arena = Arena.ofShared();
-        boolean made = false;
+        MemorySegment memory;
         try {
-            MemorySegment memory = NativeMemory.get("ibv_reg_mr", () -> arena.allocate(bytes, PAGE));
-            MemoryRegion region = register(memory, arena);
-            made = true;
-            return region;
-        } finally {
-            if (!made) {
-                arena.close();
-            }
+            memory = NativeMemory.allocatePages("ibv_reg_mr", arena, bytes);
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
         }
+        return register(memory, arena);
     }
 
     MemoryRegion register(MemorySegment memory) throws RdmaException {
@@ -127,8 +123,7 @@ final class MemoryRegionFactory {
         long first = memory.address();
         long bytes = memory.byteSize();
         // Like the macro in verbs.h: flags that an old kernel may ignore go through the newer function.
-        return make(owned, region -> Registration.of(region, domain, memory, access, first, bytes),
-                () -> registerNative(first, bytes, detail));
+        return make(owned, memory, first, bytes, arena -> registerNative(first, bytes, detail));
     }
 
     private long registerNative(long first, long bytes, String detail) throws RdmaException {
@@ -154,7 +149,7 @@ final class MemoryRegionFactory {
             }
             throw Failures.of(function.name(), error, detail);
         }
-        return Check.pointer(function, result, detail);
+        return Check.pointer(function, detail, result);
     }
 
     ImplicitMemoryRegion registerAllMemory() throws RdmaException {
@@ -162,19 +157,24 @@ final class MemoryRegionFactory {
             throw new IllegalArgumentException("ZERO_BASED and HUGETLB are not possible for a region that spans all"
                     + " memory: " + access);
         }
-        Lifetime life = Lifetime.begin(ImplicitMemoryRegion.class, domain.life());
         Object event = RegistrationEvents.begin();
-        long region = life.create(() -> registerNative(0, SIZE_MAX, "all memory, on demand"));
-        RegistrationEvents.end(event, 0, Long.MAX_VALUE, access);
-        return new ImplicitMemoryRegion(domain, access, life, region);
+        return Lifetime.make(ImplicitMemoryRegion.class, List.of(domain.life()),
+                arena -> registerNative(0, SIZE_MAX, "all memory, on demand"), MemoryRegion.Origin.REGISTERED::free,
+                (life, region) -> {
+                    RegistrationEvents.end(event, 0, Long.MAX_VALUE, access);
+                    return new ImplicitMemoryRegion(domain, access, life, region);
+                });
     }
 
     static MemoryRegion part(ImplicitMemoryRegion whole, ProtectionDomain domain, MemorySegment memory,
             Set<AccessFlag> access) {
-        Lifetime life = Lifetime.begin(MemoryRegion.class, whole.life());
-        Registration registration = Registration.of(whole.address(), domain, memory, access, memory.address(),
-                memory.byteSize());
-        return new MemoryRegion(life, whole.address(), registration, null, MemoryRegion.Origin.PART);
+        try {
+            return make(MemoryRegion.Origin.PART, List.of(whole.life()), MemoryRegion.Backing.of(null, memory),
+                    region -> Registration.of(region, domain, memory, access, memory.address(), memory.byteSize()),
+                    arena -> whole.address());
+        } catch (RdmaException e) {
+            throw new AssertionError("C is not called", e);
+        }
     }
 
     private MemoryRegion registerAt(MemorySegment memory, long start, @Nullable Arena owned) throws RdmaException {
@@ -183,9 +183,8 @@ final class MemoryRegionFactory {
         int plain = flags & ~AccessFlag.ZERO_BASED.bit();
         long bytes = memory.byteSize();
         String detail = bytes + " bytes at 0x" + Long.toHexString(start);
-        return make(owned, region -> Registration.of(region, domain, memory, access, start, bytes),
-                () -> registered(function, function.callLong(pd(), memory.address(), bytes, start, plain), bytes,
-                        detail));
+        return make(owned, memory, start, bytes, arena -> registered(function,
+                function.callLong(pd(), memory.address(), bytes, start, plain), bytes, detail));
     }
 
     MemoryRegion registerDmaBuf(int fd, long offset, long length, long start) throws RdmaException {
@@ -197,9 +196,8 @@ final class MemoryRegionFactory {
             throw new IllegalArgumentException("the offset must not be negative: " + offset);
         }
         String detail = length + " bytes of file descriptor " + fd;
-        return make(null, region -> Registration.of(region, domain, null, access, start, length),
-                () -> Check.pointer(REG_DMABUF_MR,
-                        REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags), detail));
+        return make(null, null, start, length, arena -> Check.pointer(REG_DMABUF_MR, detail,
+                REG_DMABUF_MR.callLong(pd(), offset, length, start, fd, flags)));
     }
 
     MemoryRegion registerDeviceMemory(DeviceMemory memory, long offset, long length) throws RdmaException {
@@ -210,10 +208,10 @@ final class MemoryRegionFactory {
                     + access);
         }
         domain.requireSameContext("device memory", memory.context());
-        return make(null, region -> Registration.of(region, domain, null, access, 0, length), () -> {
+        return make(null, null, 0, length, arena -> {
             NativeFunction function = ExtendedOps.REG_DM_MR.require(domain.context().address());
-            return Check.pointer(function,
-                    function.callLong(pd(), memory.address(), offset, length, flags), length + " bytes");
+            return Check.pointer(function, length + " bytes",
+                    function.callLong(pd(), memory.address(), offset, length, flags));
         }, memory.life());
     }
 
@@ -223,26 +221,24 @@ final class MemoryRegionFactory {
             checkMemory(source.memory(), access);
         }
         requireBytes(source.length(), "not " + source.length());
-        return make(null,
-                region -> Registration.of(region, domain, source.memory(), access, source.start(), source.length()),
-                () -> registered(source.function(), source.creator().create(flags), source.length(), source.detail()),
-                source.owners().toArray(Lifetime[]::new));
+        return make(null, source.memory(), source.start(), source.length(),
+                arena -> registered(source.function(), source.creator().create(flags), source.length(),
+                        source.detail()), source.owners().toArray(Lifetime[]::new));
     }
 
     MemoryRegion allocateNull() throws RdmaException {
-        return make(null, region -> Registration.of(region, domain, null, access, 0, Long.MAX_VALUE), () -> {
+        return make(null, null, 0, Long.MAX_VALUE, arena -> {
             NativeFunction function = ExtendedOps.ALLOC_NULL_MR.require(domain.context().address());
             return Check.pointer(function, function.callLong(pd()));
         });
     }
 
     static MemoryRegion importRegion(ProtectionDomain domain, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(MemoryRegion.class, domain.life());
-        long region = life.create(() -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
         // Only the process that registered it knows the addresses; if the driver reports any, they are that process's.
-        Registration registration = Registration.of(region, domain, null, Set.of(),
-                Memory.getLong(region + ibv_mr.addr$offset()), Memory.getLong(region + ibv_mr.length$offset()));
-        return new MemoryRegion(life, region, registration, null, MemoryRegion.Origin.IMPORTED);
+        return make(MemoryRegion.Origin.IMPORTED, List.of(domain.life()), MemoryRegion.Backing.of(null, null),
+                region -> Registration.of(region, domain, null, Set.of(), Memory.getLong(region + ibv_mr.addr$offset()),
+                        Memory.getLong(region + ibv_mr.length$offset())),
+                arena -> Check.imported(IMPORT_MR, domain.address(), kernelHandle));
     }
 
     @FunctionalInterface
@@ -250,16 +246,21 @@ final class MemoryRegionFactory {
         Registration describe(long region);
     }
 
-    private MemoryRegion make(@Nullable Arena owned, Describer describer, Lifetime.Creator creator, Lifetime... others)
-            throws RdmaException {
+    private MemoryRegion make(@Nullable Arena owned, @Nullable MemorySegment memory, long start, long length,
+            Lifetime.Creator creator, Lifetime... others) throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(others));
         parents.addFirst(domain.life());
-        Lifetime life = Lifetime.begin(MemoryRegion.class, parents);
         Object event = RegistrationEvents.begin();
-        long region = life.create(creator);
-        Registration registration = describer.describe(region);
-        RegistrationEvents.end(event, registration.start(), registration.length(), access);
-        return new MemoryRegion(life, region, registration, owned, MemoryRegion.Origin.REGISTERED);
+        return make(MemoryRegion.Origin.REGISTERED, parents, MemoryRegion.Backing.of(owned, memory), region -> {
+            RegistrationEvents.end(event, start, length, access);
+            return Registration.of(region, domain, memory, access, start, length);
+        }, creator);
+    }
+
+    private static MemoryRegion make(MemoryRegion.Origin origin, List<Lifetime> parents, MemoryRegion.Backing backing,
+            Describer describer, Lifetime.Creator creator) throws RdmaException {
+        return Lifetime.make(MemoryRegion.class, parents, creator, origin::free,
+                (life, region) -> new MemoryRegion(life, region, describer.describe(region), backing, origin), backing);
     }
 
     private long pd() {

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -50,12 +51,12 @@ public final class MemoryWindow extends NativeObject {
     }
 
     static MemoryWindow allocate(ProtectionDomain domain, MemoryWindowType type) throws RdmaException {
-        Lifetime life = Lifetime.begin(MemoryWindow.class, domain.life());
-        long address = life.create(() -> {
-            NativeFunction function = function(ContextOps.ALLOC_MW, domain);
-            return Check.pointer(function, function.callLong(domain.address(), type.value()), type.toString());
-        });
-        return new MemoryWindow(domain, type, life, address);
+        long device = domain.context().address();
+        return Lifetime.make(MemoryWindow.class, List.of(domain.life()), arena -> {
+            NativeFunction function = function(ContextOps.ALLOC_MW, device);
+            return Check.pointer(function, type.toString(), function.callLong(domain.address(), type.value()));
+        }, address -> function(ContextOps.DEALLOC_MW, device).free(address),
+                (life, address) -> new MemoryWindow(domain, type, life, address));
     }
 
     /** The binding before a new one was attempted. */
@@ -160,7 +161,7 @@ public final class MemoryWindow extends NativeObject {
                     + " SendRequest.bindMemoryWindow");
         }
         checkDomain(pair.protectionDomain());
-        NativeFunction function = function(ContextOps.BIND_MW, domain);
+        NativeFunction function = function(ContextOps.BIND_MW, domain.context().address());
         BiasedLock lock = pair.sends();
         Bias bias = lock.enter();
         int error;
@@ -249,12 +250,11 @@ public final class MemoryWindow extends NativeObject {
         // A post reads the struct, so posts in progress must return before it is freed. Later posts see that the window
         // is closed.
         domain.posts().await();
-        NativeFunction function = function(ContextOps.DEALLOC_MW, domain);
-        Check.returned(function, function.callInt(address()));
+        super.destroy();
     }
 
-    private static NativeFunction function(ContextOps op, ProtectionDomain domain) throws RdmaException {
-        long pointer = op.of(domain.context().address());
+    private static NativeFunction function(ContextOps op, long device) throws RdmaException {
+        long pointer = op.of(device);
         if (pointer == 0) {
             throw Failures.of(op.name(), Rdma.EOPNOTSUPP());
         }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * receives the group's datagrams until {@link #close()}. The {@link #handle()} is the {@code union ibv_gid} of the
  * group.
  */
+@CFunction("ibv_detach_mcast")
 public final class MulticastAttachment extends NativeObject {
     private static final NativeFunction ATTACH_MCAST = NativeFunction.of("ibv_attach_mcast");
     private static final NativeFunction DETACH_MCAST = NativeFunction.of("ibv_detach_mcast");
@@ -27,17 +29,11 @@ public final class MulticastAttachment extends NativeObject {
 
     private final QueuePair queuePair;
     private final Group group;
-    private final Set<Group> attached;
-    // keeps the union alive
-    private final MemorySegment memory;
 
-    private MulticastAttachment(QueuePair queuePair, Group group, Set<Group> attached, Lifetime life,
-            MemorySegment memory) {
-        super(life, memory.address(), memory.byteSize());
+    private MulticastAttachment(QueuePair queuePair, Group group, Lifetime life, long address) {
+        super(life, address, Gid.BYTES);
         this.queuePair = queuePair;
         this.group = group;
-        this.attached = attached;
-        this.memory = memory;
         life.describe(group::toString);
     }
 
@@ -57,26 +53,18 @@ public final class MulticastAttachment extends NativeObject {
      * both.
      */
     static MulticastAttachment attach(QueuePair queuePair, Group group, Set<Group> attached) throws RdmaException {
+        MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
+        AddressStructs.writeGid(group.gid(), gid.address());
         if (!attached.add(group)) {
             throw new IllegalStateException(queuePair + " is already attached to " + group);
         }
-        boolean made = false;
-        try {
-            MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
-            Lifetime life = Lifetime.begin(MulticastAttachment.class, queuePair.life());
-            AddressStructs.writeGid(group.gid(), gid.address());
-            life.create(() -> {
-                Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(queuePair.address(), gid.address(), group.lid()));
-                return gid.address();
-            });
-            MulticastAttachment attachment = new MulticastAttachment(queuePair, group, attached, life, gid);
-            made = true;
-            return attachment;
-        } finally {
-            if (!made) {
-                attached.remove(group);
-            }
-        }
+        long pair = queuePair.address();
+        return Lifetime.make(MulticastAttachment.class, List.of(queuePair.life()), arena -> {
+            Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(pair, gid.address(), group.lid()));
+            return gid.address();
+        }, address -> Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(pair, gid.address(), group.lid())),
+                (life, address) -> new MulticastAttachment(queuePair, group, life, address),
+                () -> attached.remove(group));
     }
 
     /** {@return the queue pair that receives the datagrams} */
@@ -95,12 +83,5 @@ public final class MulticastAttachment extends NativeObject {
     public int lid() {
         life().ensureOpen();
         return group.lid();
-    }
-
-    @Override
-    @CFunction("ibv_detach_mcast")
-    protected void destroy() throws RdmaException {
-        Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(queuePair.address(), memory.address(), group.lid()));
-        attached.remove(group);
     }
 }

@@ -71,7 +71,7 @@ public abstract class NativeObject implements AutoCloseable {
      *
      * @throws IllegalStateException if an object created from this one is still open; nothing has been changed
      * @throws RdmaException if the C library fails to free the object (the error number is the library's); the object
-     *         then remains open
+     *         then remains open. Whatever else is thrown, {@code close} can be called again
      */
     @Override
     public void close() throws RdmaException {
@@ -98,7 +98,9 @@ public abstract class NativeObject implements AutoCloseable {
      * @throws RdmaException if the C library fails to free it; the object then remains open
      * @hidden
      */
-    protected abstract void destroy() throws RdmaException;
+    protected void destroy() throws RdmaException {
+        life.free();
+    }
 
     /**
      * Wakes the threads that wait inside a method of the object. Called by a close before it waits for them to leave.

@@ -23,19 +23,18 @@ import org.jspecify.annotations.Nullable;
  * caller provides ({@link ParentDomainAllocator}), or both. A parent domain must be closed before its thread domain and
  * the domain below.
  */
+@CFunction("ibv_dealloc_pd")
 public final class ParentDomain extends ProtectionDomain {
     private static final NativeFunction ALLOC_BUF = NativeFunction.of("ibv_alloc_buf");
 
     private final ProtectionDomain below;
     private final ParentDomainAttributes attributes;
-    private final @Nullable AllocatorCalls calls;
 
-    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, @Nullable AllocatorCalls calls,
-            Lifetime life, long address) {
+    private ParentDomain(ProtectionDomain below, ParentDomainAttributes attributes, Lifetime life,
+            long address) {
         super(below, life, address);
         this.below = below;
         this.attributes = attributes;
-        this.calls = calls;
     }
 
     static ParentDomain allocate(ProtectionDomain below, ParentDomainAttributes attributes) throws RdmaException {
@@ -50,39 +49,29 @@ public final class ParentDomain extends ProtectionDomain {
             ALLOC_BUF.require();
         }
         NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
-        Lifetime life = Lifetime.begin(ParentDomain.class, parents);
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
-        boolean made = false;
-        try {
-            long address = life.create(() -> allocate(function, below, attributes, calls));
-            made = true;
-            return new ParentDomain(below, attributes, calls, life, address);
-        } finally {
-            if (!made && calls != null) {
-                calls.close();
-            }
-        }
+        return Lifetime.make(ParentDomain.class, parents,
+                arena -> allocate(function, below, attributes, calls, arena), ProtectionDomain::free,
+                (life, address) -> new ParentDomain(below, attributes, life, address), () -> close(calls));
     }
 
     private static long allocate(NativeFunction function, ProtectionDomain below,
-            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
-            Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
-            attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(
-                    init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address()));
-            int mask = attributes.allowsUnprotected()
-                    ? Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC()
-                    : 0;
-            if (calls != null) {
-                mask |= Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS();
-                Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
-                Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
-            }
-            Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(), mask);
-            return Check.pointer(function, function.callLong(below.context().address(), init));
+            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls, Arena arena) throws RdmaException {
+        long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
+        Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
+        attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(
+                init + ibv_parent_domain_init_attr.td$offset(), threadDomain.address()));
+        int mask = attributes.allowsUnprotected()
+                ? Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC()
+                : 0;
+        if (calls != null) {
+            mask |= Rdma.IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS();
+            Memory.putLong(init + ibv_parent_domain_init_attr.alloc$offset(), calls.allocate());
+            Memory.putLong(init + ibv_parent_domain_init_attr.free$offset(), calls.free());
         }
+        Memory.putInt(init + ibv_parent_domain_init_attr.comp_mask$offset(), mask);
+        return Check.pointer(function, function.callLong(below.context().address(), init));
     }
 
     /** {@return the protection domain below this one} */
@@ -108,10 +97,7 @@ public final class ParentDomain extends ProtectionDomain {
         throw new IllegalArgumentException("a parent domain needs a plain protection domain below it, not " + this);
     }
 
-    @Override
-    @CFunction("ibv_dealloc_pd")
-    protected void destroy() throws RdmaException {
-        super.destroy();
+    private static void close(@Nullable AllocatorCalls calls) {
         if (calls != null) {
             calls.close();
         }

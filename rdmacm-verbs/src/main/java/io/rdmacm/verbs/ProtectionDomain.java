@@ -23,6 +23,7 @@ import io.rdmacm.verbs.work.MemoryWindowType;
  * and address handles that may be used together. A queue can access only memory regions, memory windows and address
  * handles of its own domain. All methods are thread-safe.
  */
+@CFunction({"ibv_dealloc_pd", "ibv_unimport_pd"})
 public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private static final NativeFunction ALLOC_PD = NativeFunction.of("ibv_alloc_pd");
     private static final NativeFunction DEALLOC_PD = NativeFunction.of("ibv_dealloc_pd");
@@ -30,15 +31,13 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     private static final NativeFunction UNIMPORT_PD = NativeFunction.of("ibv_unimport_pd");
 
     private final VerbsContext context;
-    private final boolean imported;
     // The posts that use the objects of this domain. A parent domain shares them with the domain below it, because its
     // queues use the regions of that one.
     private final LockGroup posts;
 
-    private ProtectionDomain(VerbsContext context, Lifetime life, long address, boolean imported) {
+    private ProtectionDomain(VerbsContext context, Lifetime life, long address) {
         super(life, address, ibv_pd.sizeof());
         this.context = context;
-        this.imported = imported;
         this.posts = new LockGroup();
     }
 
@@ -46,20 +45,23 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
     ProtectionDomain(ProtectionDomain below, Lifetime life, long address) {
         super(life, address, ibv_pd.sizeof());
         this.context = below.context;
-        this.imported = false;
         this.posts = below.posts;
     }
 
     static ProtectionDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())));
-        return new ProtectionDomain(context, life, address, false);
+        return Lifetime.make(ProtectionDomain.class, List.of(context.life()),
+                arena -> Check.pointer(ALLOC_PD, ALLOC_PD.callLong(context.address())), ProtectionDomain::free,
+                (life, address) -> new ProtectionDomain(context, life, address));
     }
 
     static ProtectionDomain importDomain(VerbsContext context, int kernelHandle) throws RdmaException {
-        Lifetime life = Lifetime.begin(ProtectionDomain.class, context.life());
-        long address = life.create(() -> Check.imported(IMPORT_PD, context.address(), kernelHandle));
-        return new ProtectionDomain(context, life, address, true);
+        return Lifetime.make(ProtectionDomain.class, List.of(context.life()),
+                arena -> Check.imported(IMPORT_PD, context.address(), kernelHandle), UNIMPORT_PD::callInt,
+                (life, address) -> new ProtectionDomain(context, life, address));
+    }
+
+    static void free(long address) throws RdmaException {
+        DEALLOC_PD.free(address);
     }
 
     /** {@return the context that this domain was allocated from} */
@@ -356,16 +358,6 @@ public sealed class ProtectionDomain extends NativeObject permits ParentDomain {
             throws RdmaException {
         life().ensureOpen();
         return AddressHandle.create(this, received, header, port);
-    }
-
-    @Override
-    @CFunction({"ibv_dealloc_pd", "ibv_unimport_pd"})
-    protected void destroy() throws RdmaException {
-        if (imported) {
-            UNIMPORT_PD.callInt(address());
-        } else {
-            Check.returned(DEALLOC_PD, DEALLOC_PD.callInt(address()));
-        }
     }
 
     /** Returns the posts that use the objects of this domain. */

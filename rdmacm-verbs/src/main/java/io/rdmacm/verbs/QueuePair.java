@@ -3,14 +3,10 @@ package io.rdmacm.verbs;
 
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
-import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -94,7 +90,6 @@ public final class QueuePair extends NativeObject {
     private final QueuePairInitAttributes attributes;
     private final Addressing addressing;
     private final QueuePairCapabilities capabilities;
-    private final Lifetime.Destroyer destroyer;
     private final int number;
     private final ReceiveQueue receives;
     // false also when an object has taken the queues over
@@ -106,15 +101,13 @@ public final class QueuePair extends NativeObject {
 
     @SuppressWarnings("NullAway") // without a domain there is nothing to send: the send queue never looks at it
     QueuePair(VerbsContext context, @Nullable ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities,
-            Lifetime.Destroyer destroyer) {
+            Addressing addressing, Lifetime life, long address, QueuePairCapabilities capabilities) {
         super(life, address, ibv_qp.sizeof());
         this.context = context;
         this.domain = domain;
         this.attributes = attributes;
         this.addressing = addressing;
         this.capabilities = capabilities;
-        this.destroyer = destroyer;
         this.number = Memory.getInt(address + ibv_qp.qp_num$offset());
         boolean userSpace = context.postsInUserSpace();
         this.post = ContextOps.POST_SEND.call(address, userSpace);
@@ -125,12 +118,27 @@ public final class QueuePair extends NativeObject {
         this.hasSends = attributes.sendQueue() != null;
         this.hasReceives = attributes.hasReceives();
         this.uncheckedLevel = hasSends ? sends.uncheckedLevel() : SendQueue.NONE_UNCHECKED;
-        if (domain != null) {
-            domain.posts().add(sends);
-        }
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
         life.describe(() -> text);
-        context.events().add(this);
+    }
+
+    /** Registers the queue pair with those that must find it. */
+    QueuePair publish() {
+        return Lifetime.publish(this, pair -> {
+            if (domain != null) {
+                domain.posts().add(sends);
+            }
+            context.events().add(this);
+        }, pair -> {
+            context.events().remove(this);
+            removePosts();
+        });
+    }
+
+    private void removePosts() {
+        if (domain != null) {
+            domain.posts().remove(sends);
+        }
     }
 
     /** Returns the queue to which send work requests are posted. */
@@ -658,25 +666,14 @@ public final class QueuePair extends NativeObject {
     protected void destroy() throws RdmaException {
         sends.closeAndDestroy(() -> {
             sends.abortBatch();
-            receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, destroyer)));
+            receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, super::destroy)));
         });
-        if (domain != null) {
-            domain.posts().remove(sends);
-        }
+        removePosts();
     }
 
     /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
     private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        List<CompletionQueue> queues = Stream.of(attributes.sendQueue(), attributes.receiveQueue())
-                .filter(Objects::nonNull).distinct()
-                // always in the same order, for two threads may do this to two queue pairs
-                .sorted(Comparator.comparingLong(NativeObject::address)).toList();
-        Lifetime.Destroyer all = remover;
-        for (CompletionQueue queue : queues.reversed()) {
-            Lifetime.Destroyer inner = all;
-            all = () -> queue.removeCompletions(inner);
-        }
-        all.destroy();
+        CompletionQueue.removeCompletions(remover, attributes.sendQueue(), attributes.receiveQueue());
     }
 
     private void requireNotPolled(@Nullable CompletionQueue queue) {

@@ -39,22 +39,15 @@ final class QueuePairFactory {
     /** Creates a queue pair in a protection domain. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireXrcReceive(attributes, false);
-        long[] address = new long[1];
-        return create(domain, attributes, addressing(attributes.type()), init -> {
-            address[0] = createNative(domain, attributes, init);
-            return address[0];
-        }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
+        return create(domain, attributes, addressing(attributes.type()),
+                (init, arena) -> createNative(domain, attributes, init), DESTROY_QP::free);
     }
 
     /** Creates a queue pair by a function of a driver, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes, Addressing addressing,
             VerbsAccess.QueueCreator creator) throws RdmaException {
         requireXrcReceive(attributes, false);
-        long[] address = new long[1];
-        return create(domain, attributes, addressing, init -> {
-            address[0] = creator.create(init);
-            return address[0];
-        }, () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address[0])));
+        return create(domain, attributes, addressing, creator, DESTROY_QP::free);
     }
 
     private static Addressing addressing(QueuePairType type) {
@@ -67,13 +60,13 @@ final class QueuePairFactory {
 
     /** Creates a queue pair by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime owner) throws RdmaException {
-        return create(domain, attributes, addressing(attributes.type()), creator, destroyer, owner);
+            VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime owner) throws RdmaException {
+        return create(domain, attributes, addressing(attributes.type()), creator, freer, owner);
     }
 
     private static QueuePair create(ProtectionDomain domain, QueuePairInitAttributes attributes,
-            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer,
-            Lifetime... owners) throws RdmaException {
+            Addressing addressing, VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners)
+            throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
         addQueue(parents, attributes.sendQueue(), domain);
@@ -88,19 +81,17 @@ final class QueuePairFactory {
         });
         requireRelease(attributes);
         requireReceiveEntries(domain.context(), attributes);
-        Lifetime life = Lifetime.begin(QueuePair.class, parents);
-        try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairInitStructs.write(attributes, arena);
+        try (Arena outer = Arena.ofConfined()) {
+            long init = QueuePairInitStructs.write(attributes, outer);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
-            long address = life.create(() -> {
+            return Lifetime.make(QueuePair.class, parents, arena -> {
                 try {
-                    return creator.create(init);
+                    return creator.create(init, arena);
                 } catch (RdmaException e) {
                     throw DeviceLimits.explain(e, domain.context(), attributes);
                 }
-            });
-            return finish(domain.context(), domain, attributes, addressing, life, address, init, destroyer);
+            }, freer, (life, address) -> finish(domain.context(), domain, attributes, addressing, life, address, init));
         }
     }
 
@@ -109,14 +100,13 @@ final class QueuePairFactory {
         requireXrcReceive(attributes, true);
         requireRelease(attributes);
         VerbsContext context = xrc.context();
-        Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
-        try (Arena arena = Arena.ofConfined()) {
-            long init = QueuePairInitStructs.write(attributes, arena);
+        try (Arena outer = Arena.ofConfined()) {
+            long init = QueuePairInitStructs.write(attributes, outer);
             Memory.putLong(init + ibv_qp_init_attr_ex.xrcd$offset(), xrc.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_XRCD());
-            long address = life.create(() -> createExtended(context, attributes, init));
-            return finish(context, null, attributes, Addressing.CONNECTED, life, address, init,
-                    () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
+            return Lifetime.make(QueuePair.class, List.of(xrc.life()),
+                    arena -> createExtended(context, attributes, init), DESTROY_QP::free,
+                    (life, address) -> finish(context, null, attributes, Addressing.CONNECTED, life, address, init));
         }
     }
 
@@ -126,31 +116,26 @@ final class QueuePairFactory {
         VerbsContext context = xrc.context();
         QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().type(QueuePairType.XRC_RECV)
                 .maxSendRequests(0).maxReceiveRequests(0).maxSendScatterGather(0).maxReceiveScatterGather(0).build();
-        Lifetime life = Lifetime.begin(QueuePair.class, xrc.life());
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(QueuePair.class, List.of(xrc.life()), arena -> {
             long open = arena.allocate(ibv_qp_open_attr.layout()).address();
             Memory.putInt(open + ibv_qp_open_attr.comp_mask$offset(), Rdma.IBV_QP_OPEN_ATTR_NUM()
                     | Rdma.IBV_QP_OPEN_ATTR_XRCD() | Rdma.IBV_QP_OPEN_ATTR_TYPE());
             Memory.putInt(open + ibv_qp_open_attr.qp_num$offset(), number);
             Memory.putLong(open + ibv_qp_open_attr.xrcd$offset(), xrc.address());
             Memory.putInt(open + ibv_qp_open_attr.qp_type$offset(), QueuePairType.XRC_RECV.value());
-            long address = life.create(() -> {
-                NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
-                return Check.pointer(function, function.callLong(context.address(), open), "number " + number);
-            });
-            return new QueuePair(context, null, attributes, Addressing.CONNECTED, life, address,
-                    attributes.capabilities(), () -> Check.returned(DESTROY_QP, DESTROY_QP.callInt(address)));
-        }
+            NativeFunction function = ExtendedOps.OPEN_QP.require(context.address());
+            return Check.pointer(function, "number " + number, function.callLong(context.address(), open));
+        }, DESTROY_QP::free, (life, address) -> new QueuePair(context, null, attributes, Addressing.CONNECTED, life,
+                address, attributes.capabilities()).publish());
     }
 
     private static QueuePair finish(VerbsContext context, @Nullable ProtectionDomain domain,
-            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init,
-            Lifetime.Destroyer destroyer) {
+            QueuePairInitAttributes attributes, Addressing addressing, Lifetime life, long address, long init) {
         QueuePairCapabilities actual = QueuePairStructs.readCapabilities(init + ibv_qp_init_attr_ex.cap$offset());
         if (!attributes.sendOperations().isEmpty() && actual.maxSendRequests() > 0) {
             beginOneRequest(address);
         }
-        return new QueuePair(context, domain, attributes, addressing, life, address, actual, destroyer);
+        return new QueuePair(context, domain, attributes, addressing, life, address, actual).publish();
     }
 
     /**
@@ -179,15 +164,15 @@ final class QueuePairFactory {
         if (attributes.isExtended()) {
             return createExtended(domain.context(), attributes, init);
         }
-        return Check.pointer(CREATE_QP, CREATE_QP.callLong(domain.address(), init), attributes.type() + ", "
-                + attributes.capabilities());
+        return Check.pointer(CREATE_QP, attributes.type() + ", " + attributes.capabilities(),
+                CREATE_QP.callLong(domain.address(), init));
     }
 
     private static long createExtended(VerbsContext context, QueuePairInitAttributes attributes, long init)
             throws RdmaException {
         NativeFunction create = ExtendedOps.CREATE_QP_EX.require(context.address());
-        return Check.pointer(create, create.callLong(context.address(), init), attributes.type() + ", "
-                + attributes.capabilities());
+        return Check.pointer(create, attributes.type() + ", " + attributes.capabilities(),
+                create.callLong(context.address(), init));
     }
 
     private static void addToMask(long init, int bit) {

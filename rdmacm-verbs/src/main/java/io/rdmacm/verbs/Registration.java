@@ -20,16 +20,17 @@ import org.jspecify.annotations.Nullable;
  * @param length the length in bytes
  * @param localKey the lkey
  * @param remoteKey the rkey
- * @param isIdentity whether the addresses of the processor and of the device are the same, as inline data requires
+ * @param allowsInline whether a driver can copy inline data from it: the addresses of the processor and of the device
+ *        are the same, and no file is mapped there, which somebody could truncate
  */
 record Registration(ProtectionDomain domain, @Nullable MemorySegment memory, Set<AccessFlag> access, long start,
-        long length, int localKey, int remoteKey, boolean isIdentity) {
+        long length, int localKey, int remoteKey, boolean allowsInline) {
     /** Returns a registration with the keys of the C object. */
     static Registration of(long region, ProtectionDomain domain, @Nullable MemorySegment memory, Set<AccessFlag> access,
             long start, long length) {
         return new Registration(domain, memory, access, start, length,
                 Memory.getInt(region + ibv_mr.lkey$offset()), Memory.getInt(region + ibv_mr.rkey$offset()),
-                memory != null && memory.address() == start);
+                memory != null && memory.address() == start && !memory.isMapped());
     }
 
     /** Returns the address of a part for the device, after checking the range. */

@@ -85,6 +85,8 @@ public final class Reregistration {
                 : MemoryRegionFactory.checkMemory(memory, newAccess);
         // Until the outcome is known, neither domain may be closed.
         boolean moves = newDomain != old.domain();
+        // Nor may the memory be given back.
+        region.backing().memory().add(newMemory);
         if (moves) {
             region.life().addParent(newDomain.life());
         }
@@ -109,6 +111,10 @@ public final class Reregistration {
                 throw failure(result, error, outcome);
             }
         } finally {
+            if (outcome != ReregistrationException.Outcome.UNUSABLE) {
+                region.backing().memory().remove(outcome == ReregistrationException.Outcome.CHANGED ? old.memory()
+                        : newMemory);
+            }
             if (moves && outcome != ReregistrationException.Outcome.UNUSABLE) {
                 Lifetime unused = outcome == ReregistrationException.Outcome.CHANGED ? old.domain().life()
                         : newDomain.life();

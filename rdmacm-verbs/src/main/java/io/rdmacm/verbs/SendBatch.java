@@ -262,20 +262,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_send", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
     public SendBatch send(MemoryRegion region, long offset, int length) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            int after = afterInlinable;
-            long address = addressOf(region, offset, length, after);
-            begin(to, SendOperation.SEND, flags);
-            to.send();
-            state = after;
-            give(to, address, region, length, after);
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return withPart(SendOperation.SEND, 0, 0, region, offset, length);
     }
 
     /**
@@ -386,20 +373,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
     public SendBatch rdmaWrite(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            int after = afterInlinable;
-            long address = addressOf(region, offset, length, after);
-            begin(to, SendOperation.RDMA_WRITE, flags);
-            to.rdmaWrite(remoteKey, remoteAddress);
-            state = after;
-            give(to, address, region, length, after);
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return withPart(SendOperation.RDMA_WRITE, remoteAddress, remoteKey, region, offset, length);
     }
 
     /**
@@ -463,20 +437,7 @@ public final class SendBatch implements AutoCloseable {
      */
     @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
     public SendBatch rdmaRead(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
-        BiasedLock entered = lock;
-        QueuePairExOps to = ops;
-        Bias bias = entered.enter();
-        try {
-            int after = afterParts;
-            long address = addressOf(region, offset, length, after);
-            begin(to, SendOperation.RDMA_READ, flags & ~INLINE);
-            to.rdmaRead(remoteKey, remoteAddress);
-            state = after;
-            give(to, address, region, length, after);
-        } finally {
-            entered.leave(bias);
-        }
-        return this;
+        return withPart(SendOperation.RDMA_READ, remoteAddress, remoteKey, region, offset, length);
     }
 
     /**
@@ -962,12 +923,33 @@ public final class SendBatch implements AutoCloseable {
         }
     }
 
-    /**
-     * Checks data before the operation that it belongs to, and returns its address.
-     *
-     * @param after the state after the operation, which says what kind of data it takes
-     */
-    private long addressOf(MemoryRegion region, long offset, int length, int after) {
+    /** Starts a request of one part; the operation is a constant for the JIT compiler, as each caller has one. */
+    private SendBatch withPart(SendOperation next, long remoteAddress, int remoteKey, MemoryRegion region, long offset,
+            int length) {
+        BiasedLock entered = lock;
+        if (entered.enterAsFirst()) {
+            try {
+                start(next, remoteAddress, remoteKey, region, offset, length);
+            } finally {
+                entered.leaveAsFirst();
+            }
+        } else {
+            Bias bias = entered.enter();
+            try {
+                start(next, remoteAddress, remoteKey, region, offset, length);
+            } finally {
+                entered.leave(bias);
+            }
+        }
+        return this;
+    }
+
+    private void start(SendOperation next, long remoteAddress, int remoteKey, MemoryRegion region, long offset,
+            int length) {
+        QueuePairExOps to = ops;
+        boolean inlinable = next != SendOperation.RDMA_READ;
+        int after = inlinable ? afterInlinable : afterParts;
+        // checked before the operation that it belongs to
         long address = region.addressOf(offset, length);
         if ((after & PARTS) == 0) {
             if ((after & INLINE_DATA) == 0) {
@@ -975,11 +957,15 @@ public final class SendBatch implements AutoCloseable {
             }
             data.checkInline(region, address, length);
         }
-        return address;
-    }
-
-    /** Gives C the data that {@link #addressOf} has checked. */
-    private void give(QueuePairExOps to, long address, MemoryRegion region, int length, int after) {
+        begin(to, next, inlinable ? flags : flags & ~INLINE);
+        if (next == SendOperation.RDMA_WRITE) {
+            to.rdmaWrite(remoteKey, remoteAddress);
+        } else if (next == SendOperation.RDMA_READ) {
+            to.rdmaRead(remoteKey, remoteAddress);
+        } else {
+            to.send();
+        }
+        state = after;
         if ((after & PARTS) != 0) {
             to.setSge(region.localKeyUnchecked(), address, length);
         } else {

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
@@ -346,7 +347,8 @@ public final class SendRequest extends WorkRequest<SendRequests> {
 
     /**
      * Sets whether the post copies the data, so that the memory can be reused as soon as it returns
-     * ({@code IBV_SEND_INLINE}). The region must be open when the request is posted.
+     * ({@code IBV_SEND_INLINE}). The region must be open when the request is posted, and its memory not mapped from a
+     * file: the driver would end the JVM if the file was truncated.
      *
      * @param on false by default
      * @return this request
@@ -479,6 +481,12 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         if (windowBind != null) {
             windowBind.end(posted);
         }
+    }
+
+    /** {@return the operation that was set last} */
+    public SendOpcode opcode() {
+        int value = Memory.getInt(address + OPCODE);
+        return Arrays.stream(SendOpcode.values()).filter(opcode -> opcode.value() == value).findFirst().orElseThrow();
     }
 
     private SendRequest opcode(SendOpcode opcode) {

@@ -45,15 +45,13 @@ public final class SharedReceiveQueue extends NativeObject {
 
     private final ProtectionDomain domain;
     private final SharedReceiveQueueInitAttributes init;
-    private final Lifetime.Destroyer destroyer;
     private final ReceiveQueue receives;
 
     private SharedReceiveQueue(ProtectionDomain domain, SharedReceiveQueueInitAttributes init, Lifetime life,
-            long address, int maxScatterGather, Lifetime.Destroyer destroyer) {
+            long address, int maxScatterGather) {
         super(life, address, ibv_srq.sizeof());
         this.domain = domain;
         this.init = init;
-        this.destroyer = destroyer;
         this.receives = new ReceiveQueue("SharedReceiveQueue", "shared receive queue",
                 ContextOps.POST_SRQ_RECV.name(),
                 ContextOps.POST_SRQ_RECV.call(address, domain.context().postsInUserSpace()), address, maxScatterGather,
@@ -65,8 +63,7 @@ public final class SharedReceiveQueue extends NativeObject {
 
     /** Creates a queue by other functions than those of libibverbs, see {@link VerbsAccess}. */
     static SharedReceiveQueue create(ProtectionDomain domain, SharedReceiveQueueInitAttributes init,
-            VerbsAccess.QueueCreator creator, Lifetime.Destroyer destroyer, Lifetime... owners)
-            throws RdmaException {
+            VerbsAccess.QueueCreator creator, Lifetime.Freer freer, Lifetime... owners) throws RdmaException {
         List<Lifetime> parents = new ArrayList<>(List.of(owners));
         parents.add(domain.life());
         init.xrcDomain().ifPresent(xrc -> {
@@ -77,23 +74,22 @@ public final class SharedReceiveQueue extends NativeObject {
             domain.requireSameContext("completion queue", queue.context());
             parents.add(queue.life());
         });
-        Lifetime life = Lifetime.begin(SharedReceiveQueue.class, parents);
-        try (Arena arena = Arena.ofConfined()) {
-            long struct = write(domain, init, arena);
-            long address = life.create(() -> {
+        AsyncEvents events = domain.context().events();
+        try (Arena outer = Arena.ofConfined()) {
+            long struct = write(domain, init, outer);
+            return Lifetime.make(SharedReceiveQueue.class, parents, arena -> {
                 try {
-                    return creator.create(struct);
+                    return creator.create(struct, arena);
                 } catch (RdmaException e) {
                     throw DeviceLimits.explain(e, domain.context(), init.attributes());
                 }
+            }, freer, (life, address) -> {
+                // the actual sizes: the struct starts with the members of the plain ibv_srq_init_attr
+                SharedReceiveQueueAttributes actual = SharedReceiveQueueStructs.read(
+                        struct + ibv_srq_init_attr.attr$offset());
+                return Lifetime.publish(new SharedReceiveQueue(domain, init, life, address, actual.maxScatterGather()),
+                        events::add, events::remove);
             });
-            // the actual sizes: the struct starts with the members of the plain ibv_srq_init_attr
-            SharedReceiveQueueAttributes actual = SharedReceiveQueueStructs.read(
-                    struct + ibv_srq_init_attr.attr$offset());
-            SharedReceiveQueue queue = new SharedReceiveQueue(domain, init, life, address, actual.maxScatterGather(),
-                    destroyer);
-            domain.context().events().add(queue);
-            return queue;
         }
     }
 
@@ -104,11 +100,7 @@ public final class SharedReceiveQueue extends NativeObject {
             throw new IllegalArgumentException("a shared receive queue of type " + init.type()
                     + " needs a completion queue" + (complete ? " and an XRC domain" : ""));
         }
-        long[] address = new long[1];
-        return create(domain, init, struct -> {
-            address[0] = createNative(domain, init, struct);
-            return address[0];
-        }, () -> Check.returned(DESTROY_SRQ, DESTROY_SRQ.callInt(address[0])));
+        return create(domain, init, (struct, arena) -> createNative(domain, init, struct), DESTROY_SRQ::free);
     }
 
     /**
@@ -119,11 +111,11 @@ public final class SharedReceiveQueue extends NativeObject {
             throws RdmaException {
         String detail = init.attributes().toString();
         if (init.type() == SharedReceiveQueueType.BASIC) {
-            return Check.pointer(CREATE_SRQ, CREATE_SRQ.callLong(domain.address(), struct), detail);
+            return Check.pointer(CREATE_SRQ, detail, CREATE_SRQ.callLong(domain.address(), struct));
         }
         long context = domain.context().address();
         NativeFunction create = ExtendedOps.CREATE_SRQ_EX.require(context);
-        return Check.pointer(create, create.callLong(context, struct), detail);
+        return Check.pointer(create, detail, create.callLong(context, struct));
     }
 
     /** Allocates and writes a {@code struct ibv_srq_init_attr_ex}. */
@@ -336,14 +328,7 @@ public final class SharedReceiveQueue extends NativeObject {
     @Override
     @CFunction({"ibv_destroy_srq", "rdma_destroy_srq"})
     protected void destroy() throws RdmaException {
-        Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, destroyer);
-        CompletionQueue completions = init.completionQueue().orElse(null);
-        receives.closeAndDestroy(() -> {
-            if (completions == null) {
-                remover.destroy();
-            } else {
-                completions.removeCompletions(remover);
-            }
-        });
+        Lifetime.Destroyer remover = () -> domain.context().events().destroy(this, super::destroy);
+        receives.closeAndDestroy(() -> CompletionQueue.removeCompletions(remover, init.completionQueue().orElse(null)));
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_td;
@@ -17,6 +17,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * ({@code struct ibv_td}, ibv_alloc_td(3)). It applies to the objects created in a {@link ParentDomain} with this
  * thread domain. The parent domain must be closed first.
  */
+@CFunction("ibv_dealloc_td")
 public final class ThreadDomain extends NativeObject {
     private final VerbsContext context;
 
@@ -26,27 +27,17 @@ public final class ThreadDomain extends NativeObject {
     }
 
     static ThreadDomain allocate(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ThreadDomain.class, context.life());
-        long address = life.create(() -> {
+        return Lifetime.make(ThreadDomain.class, List.of(context.life()), arena -> {
             NativeFunction function = ExtendedOps.ALLOC_TD.require(context.address());
-            try (Arena arena = Arena.ofConfined()) {
-                long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
-                return Check.pointer(function, function.callLong(context.address(), attributes));
-            }
-        });
-        return new ThreadDomain(context, life, address);
+            long attributes = arena.allocate(ibv_td_init_attr.layout()).address();
+            return Check.pointer(function, function.callLong(context.address(), attributes));
+        }, ExtendedOps.DEALLOC_TD.freer(context.address()),
+                (life, address) -> new ThreadDomain(context, life, address));
     }
 
     /** {@return the context that the domain was allocated from} */
     public VerbsContext context() {
         life().ensureOpen();
         return context;
-    }
-
-    @Override
-    @CFunction("ibv_dealloc_td")
-    protected void destroy() throws RdmaException {
-        NativeFunction function = ExtendedOps.DEALLOC_TD.require(context.address());
-        Check.returned(function, function.callInt(address()));
     }
 }

@@ -63,8 +63,8 @@ final class VerbsAccessor extends VerbsAccess {
 
     @Override
     public QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain, QueuePairInitAttributes attributes,
-            QueueCreator creator, Lifetime.Destroyer destroyer) throws RdmaException {
-        return QueuePairFactory.create(domain, attributes, creator, destroyer, owner);
+            QueueCreator creator, Lifetime.Freer freer) throws RdmaException {
+        return QueuePairFactory.create(domain, attributes, creator, freer, owner);
     }
 
     @Override
@@ -111,9 +111,9 @@ final class VerbsAccessor extends VerbsAccess {
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
-            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
+            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
             throws RdmaException {
-        return SharedReceiveQueue.create(domain, attributes, creator, destroyer, owner);
+        return SharedReceiveQueue.create(domain, attributes, creator, freer, owner);
     }
 
     @Override

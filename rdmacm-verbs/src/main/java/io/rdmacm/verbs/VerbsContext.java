@@ -31,7 +31,6 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.internal.driver.DriverQuirks;
-import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.ContextPin;
@@ -89,8 +88,8 @@ public final class VerbsContext extends NativeObject {
     }
 
     static VerbsContext open(Lifetime.Creator creator) throws RdmaException {
-        Lifetime life = Lifetime.begin(VerbsContext.class);
-        return new VerbsContext(life, life.create(creator), true, -1);
+        return Lifetime.make(VerbsContext.class, List.of(), creator, CLOSE_DEVICE::free,
+                (life, address) -> new VerbsContext(life, address, true, -1));
     }
 
     /** Returns the context that an id of librdmacm is bound to; always the same object for the same context. */
@@ -596,7 +595,7 @@ public final class VerbsContext extends NativeObject {
             SoftIwarp.givePage(pageKeeper);
             pageKeeper = 0;
         }
-        events.close(() -> Check.returned(CLOSE_DEVICE, CLOSE_DEVICE.callInt(address())));
+        events.close(super::destroy);
     }
 
     @Override

@@ -83,14 +83,11 @@ final class WindowBind {
     /** Begins the bind, and adds it to the batch that C builds. If that throws, the bind has not begun. */
     void begin(QueuePairExOps ops) {
         begin();
-        boolean added = false;
         try {
             ops.bindMw(window.address(), remoteKey, Objects.requireNonNull(info).address());
-            added = true;
-        } finally {
-            if (!added) {
-                end(false);
-            }
+        } catch (Throwable t) {
+            end(false);
+            throw t;
         }
     }
 

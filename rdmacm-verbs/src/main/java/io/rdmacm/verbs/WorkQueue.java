@@ -52,7 +52,6 @@ public final class WorkQueue extends NativeObject {
                 life);
         String text = "0x" + Integer.toHexString(number);
         life.describe(() -> text);
-        domain.context().events().add(this);
     }
 
     static WorkQueue create(ProtectionDomain domain, CompletionQueue queue, int maxRequests, int maxScatterGather,
@@ -64,11 +63,9 @@ public final class WorkQueue extends NativeObject {
             throw new IllegalArgumentException("a work queue needs at least one request with one scatter/gather entry,"
                     + " not " + maxRequests + " with " + maxScatterGather);
         }
-        // Before the life begins, because a null among the flags would leave it behind.
         int create = mask(flags);
-        Lifetime life = Lifetime.begin(WorkQueue.class, domain.life(), queue.life());
-        try (Arena arena = Arena.ofConfined()) {
-            long init = arena.allocate(ibv_wq_init_attr.layout()).address();
+        try (Arena outer = Arena.ofConfined()) {
+            long init = outer.allocate(ibv_wq_init_attr.layout()).address();
             Memory.putInt(init + ibv_wq_init_attr.wq_type$offset(), Rdma.IBV_WQT_RQ());
             Memory.putInt(init + ibv_wq_init_attr.max_wr$offset(), maxRequests);
             Memory.putInt(init + ibv_wq_init_attr.max_sge$offset(), maxScatterGather);
@@ -78,12 +75,13 @@ public final class WorkQueue extends NativeObject {
                 Memory.putInt(init + ibv_wq_init_attr.comp_mask$offset(), Rdma.IBV_WQ_INIT_ATTR_FLAGS());
                 Memory.putInt(init + ibv_wq_init_attr.create_flags$offset(), create);
             }
-            long address = life.create(() -> {
+            return Lifetime.make(WorkQueue.class, List.of(domain.life(), queue.life()), arena -> {
                 NativeFunction function = ExtendedOps.CREATE_WQ.require(context.address());
                 return prepare(Check.pointer(function, function.callLong(context.address(), init)));
-            });
-            return new WorkQueue(domain, queue, life, address,
-                    Memory.getInt(init + ibv_wq_init_attr.max_sge$offset()));
+            }, ExtendedOps.DESTROY_WQ.freer(context.address()), (life, address) -> Lifetime.publish(
+                    new WorkQueue(domain, queue, life, address,
+                            Memory.getInt(init + ibv_wq_init_attr.max_sge$offset())),
+                    context.events()::add, context.events()::remove));
         }
     }
 
@@ -91,11 +89,15 @@ public final class WorkQueue extends NativeObject {
     private static long prepare(long address) {
         Memory.putLong(address + ibv_wq.wq_context$offset(), 0);
         Memory.putInt(address + ibv_wq.events_completed$offset(), 0);
-        Memory.view(address, ibv_wq.sizeof()).asSlice(ibv_wq.mutex$offset(), ibv_wq.mutex$layout().byteSize())
-                .fill((byte) 0);
-        Memory.view(address, ibv_wq.sizeof()).asSlice(ibv_wq.cond$offset(), ibv_wq.cond$layout().byteSize())
-                .fill((byte) 0);
+        clear(address + ibv_wq.mutex$offset(), ibv_wq.mutex$layout().byteSize());
+        clear(address + ibv_wq.cond$offset(), ibv_wq.cond$layout().byteSize());
         return address;
+    }
+
+    private static void clear(long address, long bytes) {
+        for (long i = 0; i < bytes; i++) {
+            Memory.putByte(address + i, (byte) 0);
+        }
     }
 
     private static int mask(WorkQueueFlag... flags) {
@@ -177,7 +179,7 @@ public final class WorkQueue extends NativeObject {
         NativeFunction modify = ExtendedOps.MODIFY_WQ.require(domain.context().address());
         // Resetting removes the completions from the completion queue.
         requireNotInTheWay();
-        queue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)));
+        CompletionQueue.removeCompletions(() -> Check.returned(modify, modify.callInt(address(), struct)), queue);
     }
 
     /**
@@ -221,10 +223,7 @@ public final class WorkQueue extends NativeObject {
     @Override
     @CFunction("ibv_destroy_wq")
     protected void destroy() throws RdmaException {
-        receives.closeAndDestroy(() -> {
-            NativeFunction destroy = ExtendedOps.DESTROY_WQ.require(domain.context().address());
-            queue.removeCompletions(() -> domain.context().events().destroy(this,
-                    () -> Check.returned(destroy, destroy.callInt(address()))));
-        });
+        receives.closeAndDestroy(() -> CompletionQueue.removeCompletions(
+                () -> domain.context().events().destroy(this, super::destroy), queue));
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
@@ -24,6 +24,7 @@ import io.rdmacm.verbs.queue.XrcDomainFlag;
  * An XRC (extended reliable connected) domain ({@code struct ibv_xrcd}, ibv_open_xrcd(3)). The receiving queue pairs
  * and the shared receive queues of XRC belong to it; several processes can share one. All methods are thread-safe.
  */
+@CFunction("ibv_close_xrcd")
 public final class XrcDomain extends NativeObject {
     private static final int NO_FILE = -1;
 
@@ -47,19 +48,15 @@ public final class XrcDomain extends NativeObject {
     }
 
     private static XrcDomain open(VerbsContext context, int fd, Set<XrcDomainFlag> flags) throws RdmaException {
-        Lifetime life = Lifetime.begin(XrcDomain.class, context.life());
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(XrcDomain.class, List.of(context.life()), arena -> {
             long init = arena.allocate(ibv_xrcd_init_attr.layout()).address();
             Memory.putInt(init + ibv_xrcd_init_attr.comp_mask$offset(),
                     Rdma.IBV_XRCD_INIT_ATTR_FD() | Rdma.IBV_XRCD_INIT_ATTR_OFLAGS());
             Memory.putInt(init + ibv_xrcd_init_attr.fd$offset(), fd);
             Memory.putInt(init + ibv_xrcd_init_attr.oflags$offset(), Flags.mask(flags, XrcDomainFlag::bit));
-            long address = life.create(() -> {
-                NativeFunction open = ExtendedOps.OPEN_XRCD.require(context.address());
-                return Check.pointer(open, open.callLong(context.address(), init));
-            });
-            return new XrcDomain(context, life, address);
-        }
+            NativeFunction open = ExtendedOps.OPEN_XRCD.require(context.address());
+            return Check.pointer(open, open.callLong(context.address(), init));
+        }, ExtendedOps.CLOSE_XRCD.freer(context.address()), (life, address) -> new XrcDomain(context, life, address));
     }
 
     /** {@return the context that the domain was opened in} */
@@ -97,12 +94,5 @@ public final class XrcDomain extends NativeObject {
     public QueuePair openQueuePair(int number) throws RdmaException {
         life().ensureOpen();
         return QueuePairFactory.open(this, number);
-    }
-
-    @Override
-    @CFunction("ibv_close_xrcd")
-    protected void destroy() throws RdmaException {
-        NativeFunction close = ExtendedOps.CLOSE_XRCD.require(context.address());
-        Check.returned(close, close.callInt(address()));
     }
 }

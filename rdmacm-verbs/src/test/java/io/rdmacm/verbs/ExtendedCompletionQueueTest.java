@@ -289,6 +289,54 @@ class ExtendedCompletionQueueTest {
         }
     }
 
+    /** An extended queue that C does not lock, because it has been told that one thread at a time uses it. */
+    private ExtendedCompletionQueue unlocked() throws RdmaException {
+        return stack.context().createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(8)
+                .flags(CompletionQueueFlag.SINGLE_THREADED).build());
+    }
+
+    /** While it waits for the one, whoever reads that can poll the other. */
+    @Test
+    void aCloseThatWaitsForACursorHoldsUpNoOtherQueue() throws Exception {
+        try (ExtendedCompletionQueue one = unlocked(); ExtendedCompletionQueue other = unlocked()) {
+            for (ExtendedCompletionQueue read : List.of(one, other)) {
+                ExtendedCompletionQueue polled = read == one ? other : one;
+                QueuePair pair = stack.domain().createQueuePair(
+                        QueuePairInitAttributes.builder().sendQueue(one).receiveQueue(other).build());
+                FakeVerbs.complete(read.handle(), 1);
+                CompletionCursor cursor = read.startPoll();
+                try (Background<Void> closer = Background.run(pair::close)) {
+                    closer.awaitInside(CompletionQueue.class, "removeCompletions");
+                    for (int i = 0; i < 100; i++) {
+                        assertThat(polled.poll(WorkCompletions.allocate(1))).isZero();
+                    }
+                    assertThat(closer.isDone()).isFalse();
+                    cursor.close();
+                    closer.result();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aCursorThatIsLeftOpenDoesNotHangAClose() throws Exception {
+        Duration usual = CompletionQueue.cursorTimeout;
+        CompletionQueue.cursorTimeout = Duration.ofMillis(1);
+        try (ExtendedCompletionQueue left = unlocked(); QueuePair pair = stack.domain().createQueuePair(
+                QueuePairInitAttributes.builder().completionQueue(left).build())) {
+            FakeVerbs.complete(left.handle(), 1);
+            CompletionCursor cursor = left.startPoll();
+            try (Background<Void> closer = Background.run(pair::close)) {
+                assertThatThrownBy(closer::result).isInstanceOf(IllegalStateException.class)
+                        .hasMessageContainingAll(Thread.currentThread().toString(), "has left a cursor", "close it");
+            }
+            assertThat(pair.isOpen()).isTrue();
+            cursor.close();
+        } finally {
+            CompletionQueue.cursorTimeout = usual;
+        }
+    }
+
     @Test
     void aCloseOfTheQueueEndsThePoll() throws Exception {
         complete(1, 2);

@@ -11,6 +11,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 import io.rdmacm.bindings.Rdma;
@@ -19,11 +22,14 @@ import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.Lost;
+import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -184,13 +190,47 @@ class MemoryRegionTest {
         // As long as the call lasts, the JDK does not let the arena of its argument close.
         try (Background<Integer> user = Background.call(() -> FakeVerbs.passMemory("ibv_query_qp", region.memory()))) {
             FakeVerbs.awaitHeld();
-            assertThatIllegalStateException().isThrownBy(region::close);
-            assertThat(region.isOpen()).isTrue();
+            assertThatIllegalStateException().isThrownBy(region::close).withMessageContaining("acquired");
+            // the struct is freed: only the rest of the close is left
+            assertThat(region.isOpen()).isFalse();
+            assertThatIllegalStateException().isThrownBy(region::kernelHandle).withMessageContaining("is closed");
+            assertThatIllegalStateException().isThrownBy(() -> region.reregister(Reregistration.change()
+                    .access(AccessFlag.LOCAL_WRITE))).withMessageContaining("is closed");
             FakeVerbs.release();
             assertThat(user.result()).isEqualTo(Rdma.EIO());
         }
         region.close();
         assertThat(FakeVerbs.calls("ibv_dereg_mr")).hasSize(1);
+    }
+
+    @Test
+    void memoryOfALostRegionStaysUntilTheDeviceCannotWriteItAnyMore() throws RdmaException {
+        LostMemory.of(to -> to.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE))
+                .assertKeptUntilDeregistered();
+    }
+
+    @Test
+    void memoryOfALostReregistrationStaysToo() throws RdmaException {
+        LostMemory.of(to -> {
+            MemoryRegion region = to.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE);
+            Lost before = new Lost(region.memory());
+            region.reregister(Reregistration.change().memory(Arena.ofAuto().allocate(80)));
+            before.awaitCollected();
+            return region;
+        }).assertKeptUntilDeregistered();
+    }
+
+    @Test
+    void inlineDataOfAMappedFileIsRefused(@TempDir Path folder) throws Exception {
+        // a driver that copies it would end the JVM if the file was truncated
+        try (FileChannel file = FileChannel.open(folder.resolve("data"), StandardOpenOption.CREATE,
+                StandardOpenOption.READ, StandardOpenOption.WRITE); Arena arena = Arena.ofConfined();
+                MemoryRegion region = domain.register(file.map(FileChannel.MapMode.READ_WRITE, 0, 8, arena))) {
+            SendRequest request = SendRequests.allocate(1, 1).get(0).inline(true).data(region, 0, 8);
+            assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))
+                    .withMessageContaining("may truncate the file");
+            stack.queuePair().postSend(request.inline(false));
+        }
     }
 
     @Test

@@ -34,7 +34,8 @@ class PackageGraphTest {
             Set.of(ROOT + ".device"),
             Set.of(ROOT + ".queue"),
             Set.of(ROOT + ".work", ROOT + ".address"),
-            Set.of(ROOT + ".internal.life", ROOT + ".internal.driver"),
+            Set.of(ROOT + ".internal.driver"),
+            Set.of(ROOT + ".internal.life"),
             Set.of(ROOT + ".internal.wait"),
             Set.of(ROOT + ".internal.ffi", ROOT + ".internal.jfr"),
             Set.of(ROOT + ".error"));

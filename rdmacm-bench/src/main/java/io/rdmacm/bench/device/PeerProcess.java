@@ -52,6 +52,8 @@ final class PeerProcess implements AutoCloseable {
                 .forEach(command::add);
         // otherwise the first access to each page of the heap would be measured too
         command.addAll(List.of("-Xms" + heap + "m", "-Xmx" + heap + "m", "-XX:+AlwaysPreTouch",
+                // that of the structs of a thousand channels is not bounded by the heap
+                "-XX:MaxDirectMemorySize=1g",
                 "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
                 Peer.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);

@@ -89,6 +89,7 @@ public final class Overhead {
             round(round);
         }
         heap();
+        regionCloses();
         results.addAll(StartUp.measure(STARTS));
         return results;
     }
@@ -124,5 +125,16 @@ public final class Overhead {
                 QueuePairHeap.bytes());
         System.out.printf("heap of a queue pair: %.0f B%n", heap.value());
         results.add(heap);
+    }
+
+    private void regionCloses() throws RdmaException {
+        for (int posts : new int[] {0, 1, RegionCloses.QUEUE_PAIRS}) {
+            Map<String, Object> params = new LinkedHashMap<>();
+            params.put("queue_pairs", RegionCloses.QUEUE_PAIRS);
+            params.put("posts_before_each", posts);
+            Result close = new Result("region_close", Side.JAVA, params, Summary.TIME, "ns", RegionCloses.nanos(posts));
+            System.out.printf("close of a region after %d posts: %.0f ns%n", posts, close.value());
+            results.add(close);
+        }
     }
 }

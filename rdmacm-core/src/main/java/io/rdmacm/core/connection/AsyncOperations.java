@@ -5,20 +5,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 
+import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Operations of a {@link Connection} that return at once; the future completes when the operation has finished.
  * Operations are started in the order of the calls. Those for which there is no room wait inside the connection, up to
- * {@value #MOST_WAITING} of them; the futures of further ones fail with an RdmaException at once.
+ * {@value #MOST_WAITING} of them, and as long as the copies of messages that wait have no more than
+ * {@value #MOST_BYTES} bytes together; the futures of further ones fail with an RdmaException at once.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
@@ -26,21 +25,26 @@ import org.jspecify.annotations.Nullable;
  * protection domain than {@link Connection#protectionDomain()}. The memory of a region must not be changed, and the
  * region not be closed, before the future completes. Dependent actions that are not asynchronous run in the thread that
  * drives the connection, see {@link ConnectionHandler}; they must not wait, and a handler that would wait for a future
- * of its own loop with {@code get} or {@code join} gets an IllegalStateException. To cancel a future does not cancel
- * the operation.
+ * of its own loop with {@code get} or {@code join} gets an IllegalStateException; one that waits for a future of
+ * {@code CompletableFuture.allOf} waits for ever. To cancel a future does not cancel the operation.
  */
 public final class AsyncOperations {
     private static final int MOST_WAITING = 1 << 14;
+    private static final int MOST_BYTES = 1 << 26;
 
     private final Connection connection;
+    private final Runnable guard;
     // The following two are guarded by the lock of the connection.
     // what there was no room for
     private final ArrayDeque<Operation<?>> waiting = new ArrayDeque<>();
+    // of the copies of messages in it
+    private long bytes;
     // what could not be started when there was room
     private final ArrayDeque<Operation<?>> failed = new ArrayDeque<>();
 
     AsyncOperations(Connection connection) {
         this.connection = connection;
+        this.guard = connection::requireNotInHandler;
     }
 
     /**
@@ -172,7 +176,7 @@ public final class AsyncOperations {
     }
 
     private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
-        Operation<T> operation = new Operation<>(connection, needsBuffer, starter, result);
+        Operation<T> operation = new Operation<>(guard, needsBuffer, starter, result);
         connection.submit(operation);
         return operation.future;
     }
@@ -180,15 +184,16 @@ public final class AsyncOperations {
     /** Starts an operation, or lets it wait for room. With the lock held. */
     void add(Operation<?> operation) {
         if (!waiting.isEmpty() || !connection.canStart(operation.needsBuffer)) {
-            if (waiting.size() >= MOST_WAITING) {
-                operation.failure = new RdmaException("ibv_post_send", MOST_WAITING
-                        + " operations already wait for room on " + connection + ": wait for some of them");
-                failed.add(operation);
+            if (waiting.size() >= MOST_WAITING || bytes + operation.starter.bytes() > MOST_BYTES) {
+                // Nothing depends on the future yet that would run here.
+                operation.future.completeExceptionally(new RdmaException("ibv_post_send", waiting.size()
+                        + " operations already wait for room on " + connection + ": wait for some of them"));
                 return;
             }
             // before it is added: if this fails, nothing has been started
             operation.starter.mustWait();
         }
+        bytes += operation.starter.bytes();
         waiting.add(operation);
         startWaiting();
     }
@@ -199,6 +204,7 @@ public final class AsyncOperations {
         Exception end = null;
         while (!waiting.isEmpty() && (end != null || connection.canStart(waiting.element().needsBuffer))) {
             Operation<?> next = waiting.remove();
+            bytes -= next.starter.bytes();
             end = end == null ? endOfConnection() : end;
             Exception reason = end == null ? start(next) : end;
             if (reason != null) {
@@ -238,16 +244,16 @@ public final class AsyncOperations {
     }
 
     /** Completes the future of one operation that could not be started; returns false if there is none. */
-    boolean callOne(ReentrantLock lock) {
+    boolean callOne(MixedThreadsLock lock) {
         Operation<?> next = failed.poll();
         if (next == null) {
             return false;
         }
-        lock.unlock();
+        int holds = lock.release();
         try {
             next.future.completeExceptionally(next.failure);
         } finally {
-            lock.lock();
+            lock.retake(holds);
         }
         return true;
     }
@@ -259,6 +265,11 @@ public final class AsyncOperations {
 
         /** Called before the program gets its future if there is no room yet. */
         default void mustWait() {
+        }
+
+        /** Returns how much memory it takes while it waits. */
+        default long bytes() {
+            return 0;
         }
     }
 
@@ -281,6 +292,11 @@ public final class AsyncOperations {
         public void mustWait() {
             data = MemorySegment.ofArray(data.toArray(ValueLayout.JAVA_BYTE));
         }
+
+        @Override
+        public long bytes() {
+            return data.byteSize();
+        }
     }
 
     /** The result of an operation that has succeeded. */
@@ -291,14 +307,14 @@ public final class AsyncOperations {
 
     /** An operation with its future. */
     static final class Operation<T> implements OperationHandler {
-        private final OperationFuture<T> future;
+        private final GuardedFuture<T> future;
         private final boolean needsBuffer;
         private final Starter starter;
         private final Result<T> result;
         private @Nullable Exception failure;
 
-        Operation(Connection connection, boolean needsBuffer, Starter starter, Result<T> result) {
-            this.future = new OperationFuture<>(connection);
+        Operation(Runnable guard, boolean needsBuffer, Starter starter, Result<T> result) {
+            this.future = new GuardedFuture<>(guard);
             this.needsBuffer = needsBuffer;
             this.starter = starter;
             this.result = result;
@@ -311,44 +327,6 @@ public final class AsyncOperations {
                 future.complete(value);
             } else {
                 future.completeExceptionally(reason);
-            }
-        }
-    }
-
-    /** A future that refuses to be waited for where nothing would complete it. */
-    private static final class OperationFuture<T> extends CompletableFuture<T> {
-        private final Connection connection;
-
-        OperationFuture(Connection connection) {
-            this.connection = connection;
-        }
-
-        @Override
-        public <U> CompletableFuture<U> newIncompleteFuture() {
-            return new OperationFuture<>(connection);
-        }
-
-        @Override
-        public T get() throws InterruptedException, ExecutionException {
-            requireNoHandler();
-            return super.get();
-        }
-
-        @Override
-        public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            requireNoHandler();
-            return super.get(timeout, unit);
-        }
-
-        @Override
-        public T join() {
-            requireNoHandler();
-            return super.join();
-        }
-
-        private void requireNoHandler() {
-            if (!isDone()) {
-                connection.requireNotInHandler();
             }
         }
     }

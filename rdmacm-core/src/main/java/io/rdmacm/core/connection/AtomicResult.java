@@ -27,15 +27,12 @@ final class AtomicResult implements SendRing.Immediate {
     void start(SendOpcode opcode, long remoteAddress, int remoteKey, long first, long second,
             OperationHandler handler) throws RdmaException {
         slice = connection.takeBuffer();
-        boolean started = false;
         try {
             connection.operations().startAtomic(opcode, slice.region(), slice.offset(), remoteAddress, remoteKey,
                     first, second, handler, 0);
-            started = true;
-        } finally {
-            if (!started) {
-                connection.giveBack(slice);
-            }
+        } catch (Throwable t) {
+            connection.giveBack(slice);
+            throw t;
         }
     }
 

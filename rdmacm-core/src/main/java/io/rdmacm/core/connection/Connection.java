@@ -6,7 +6,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.EnumSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 
 import io.rdmacm.core.ConnectionParameters;
@@ -21,11 +23,12 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -96,6 +99,8 @@ public final class Connection implements AutoCloseable {
     private static final String POLL = "ibv_poll_cq";
     // for want of memory to say it better
     private static final RdmaException OUT_OF_MEMORY = Reasons.of(POLL, new OutOfMemoryError("Java heap space"));
+    private static final Set<SendOpcode> TAKES_A_RECEIVE = EnumSet.of(SendOpcode.SEND, SendOpcode.SEND_WITH_IMM,
+            SendOpcode.RDMA_WRITE_WITH_IMM);
     // in nanoseconds
     private static final long LONGEST_BLINDNESS = 1_000_000;
 
@@ -164,13 +169,13 @@ public final class Connection implements AutoCloseable {
     static Connection create(ConnectionManager manager, MessageLink link, ConnectionSettings settings)
             throws RdmaException {
         DeviceResources device = manager.device(link.id());
-        ConnectionQueues queues = ConnectionQueues.create(device, link.id(), settings,
-                manager.loop(settings, device));
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            ConnectionQueues queues = parts.add(ConnectionQueues.create(device, link.id(), settings,
+                    manager.loop(settings, device)), made -> made.free(link.toString()));
             Connection connection = new Connection(manager, link, settings, device.domain(), queues);
             queues.attach(connection);
-            return connection;
-        }, () -> queues.free(link.toString()));
+            return parts.complete(connection);
+        }
     }
 
     /** Notes that the connection is established. Takes the lock. */
@@ -189,6 +194,11 @@ public final class Connection implements AutoCloseable {
     /** {@return the address of the peer} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
+    }
+
+    /** Returns how many reads and atomic operations the device may have in flight. */
+    int initiatorDepth() {
+        return link.initiatorDepth();
     }
 
     /** {@return the settings of this side} */
@@ -570,7 +580,7 @@ public final class Connection implements AutoCloseable {
             closing = true;
             loop.wake(member);
             if (loop.isInHandler()) {
-                Workers.execute(() -> closeLater(deadline));
+                Workers.executeClose(() -> closeLater(deadline));
                 return false;
             }
             while (freeing) {
@@ -712,7 +722,12 @@ public final class Connection implements AutoCloseable {
         if (goal == ANSWER) {
             return "the peer did not answer the disconnect";
         }
-        return ring.pending() + " operations were not acknowledged, as when the peer has no receive posted,";
+        if (ring.isEmpty()) {
+            return "no send buffer came back from messages that were neither sent nor closed";
+        }
+        SendOpcode oldest = ring.oldest();
+        return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
+                + (TAKES_A_RECEIVE.contains(oldest) ? ", as when the peer has no receive posted," : "");
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.
@@ -761,7 +776,11 @@ public final class Connection implements AutoCloseable {
             reported = reason;
             LOG.debug("{} has ended: {}", this, reason.getMessage());
         }
-        disconnectQuietly();
+        if (isFlush(reason) && domain.context().transportType() == TransportType.IWARP) {
+            link.flushed();
+        } else {
+            disconnectQuietly();
+        }
         hasEndedNow();
     }
 
@@ -852,7 +871,7 @@ public final class Connection implements AutoCloseable {
     RdmaException endReason() {
         try {
             requireUsable(RECEIVE);
-            return new DisconnectedException(RECEIVE + " on " + this);
+            return new DisconnectedException(RECEIVE + " on " + this, link.isDisconnectedByPeer());
         } catch (RdmaException e) {
             return e;
         }
@@ -1145,7 +1164,7 @@ public final class Connection implements AutoCloseable {
             throw link.failure();
         }
         if (link.isDisconnected()) {
-            throw new DisconnectedException(what + " on " + this);
+            throw new DisconnectedException(what + " on " + this, link.isDisconnectedByPeer());
         }
         if (broken != null) {
             throw broken;

@@ -6,9 +6,11 @@ import java.util.List;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,28 +57,22 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
 
     static ConnectionLoop open(ConnectionManager manager, DeviceResources device, LoopSettings settings)
             throws RdmaException {
-        Loop loop = new Loop(device.context(), device.maxCompletions(), false);
-        SharedReceiveQueue queue = null;
-        ReceiveBuffers receives = null;
-        boolean made = false;
-        try {
+        try (Parts parts = new Parts()) {
+            Loop loop = parts.add(new Loop(device.context(), device.maxCompletions(), false), Loop::close);
             int count = settings.sharedReceives();
-            if (count > 0) {
-                queue = device.domain().createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder()
-                        .maxRequests(count).build());
-                receives = new ReceiveBuffers(device, settings.messageSize(), count, true, queue::postReceive);
-                // Every receive can complete for connections of any of the completion queues.
-                loop.promise(count);
+            if (count == 0) {
+                return parts.complete(new ConnectionLoop(manager, device, settings, loop, null, null));
             }
-            made = true;
-            return new ConnectionLoop(manager, device, settings, loop, queue, receives);
-        } finally {
-            if (!made) {
-                if (queue != null) {
-                    queue.close();
-                }
-                loop.close();
-            }
+            SharedReceiveQueue queue = parts.add(device.domain().createSharedReceiveQueue(
+                    SharedReceiveQueueInitAttributes.builder().maxRequests(count).build()), SharedReceiveQueue::close);
+            ReceiveBuffers receives = parts.add(new ReceiveBuffers(device, settings.messageSize(), count, true,
+                    queue::postReceive), posted -> {
+                        queue.close();
+                        posted.close();
+                    });
+            // Every receive can complete for connections of any of the completion queues.
+            loop.promise(count);
+            return parts.complete(new ConnectionLoop(manager, device, settings, loop, queue, receives));
         }
     }
 
@@ -172,6 +168,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
      */
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         requireNoConnections();
         loop.stop();
         if (thread != null) {

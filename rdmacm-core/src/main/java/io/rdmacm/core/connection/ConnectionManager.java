@@ -78,7 +78,8 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Listens for connections with the default settings and a backlog of 64.
      *
-     * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
+     * @param address the address to listen on; port 0 for any free port, a wildcard address for all devices and, except
+     *        where there is iWARP, for both IPv4 and IPv6
      * @return the listener, to be closed
      * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
      * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
@@ -90,7 +91,8 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Listens for connections.
      *
-     * @param address the address to listen on; port 0 for any free port, the wildcard address for all devices
+     * @param address the address to listen on; port 0 for any free port, a wildcard address for all devices and, except
+     *        where there is iWARP, for both IPv4 and IPv6
      * @param backlog how many handshakes may be in progress and connections wait to be accepted, together, at least
      *        1; further requests wait
      * @param settings the settings of the accepted connections, with at most 196 bytes of private data
@@ -127,7 +129,7 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Connects to a listener, or to any other program that accepts reliable connections.
      *
-     * @param peer the address to connect to
+     * @param peer the address to connect to; a wildcard address stands for this host
      * @param settings the settings of this side of the connection, with at most 56 bytes of private data
      * @param timeout the longest time to wait
      * @return the connection, to be closed
@@ -150,7 +152,7 @@ public final class ConnectionManager implements AutoCloseable {
     /**
      * Connects without waiting. Any number of connections can be made at the same time.
      *
-     * @param peer the address to connect to
+     * @param peer the address to connect to; a wildcard address stands for this host
      * @param settings the settings of this side of the connection, with at most 56 bytes of private data
      * @param timeout the longest time that it may take
      * @return completes with the connection, to be closed; fails with the exceptions of

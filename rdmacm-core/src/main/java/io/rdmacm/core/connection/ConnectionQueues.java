@@ -9,6 +9,7 @@ import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 
 /** The queue pair of a connection, and what it shares with the others of its loop, or has of its own without one. */
@@ -45,39 +46,31 @@ final class ConnectionQueues {
             @Nullable ConnectionLoop shared)
             throws RdmaException {
         int count = completions(settings, shared);
-        Loop loop = shared == null ? new Loop(device.context(), device.maxCompletions(), true) : shared.loop();
-        CompletionQueue queue = null;
-        QueuePair pair = null;
-        ReceiveBuffers receives = null;
-        boolean made = false;
-        try {
-            queue = loop.reserve(count, shared == null ? count : shared.expectedCompletions());
+        try (Parts parts = new Parts()) {
+            Loop loop = shared == null
+                    ? parts.add(new Loop(device.context(), device.maxCompletions(), true), Loop::close)
+                    : shared.loop();
+            CompletionQueue queue = loop.reserve(count, shared == null ? count : shared.expectedCompletions());
+            if (shared != null) {
+                parts.add(queue, reserved -> loop.release(reserved, count));
+            }
             QueuePairInitAttributes.Builder attributes = QueuePairInitAttributes.builder().completionQueue(queue)
                     .maxSendRequests(settings.sendBuffers() + settings.operations());
-            ReceiveBuffers sharedReceives = shared == null ? null : shared.sharedReceives();
-            if (shared != null && sharedReceives != null) {
-                pair = id.createQueuePair(device.domain(),
-                        attributes.sharedReceiveQueue(shared.sharedReceiveQueue()).build());
-                receives = sharedReceives;
+            ReceiveBuffers receives = shared == null ? null : shared.sharedReceives();
+            if (shared == null || receives == null) {
+                attributes.maxReceiveRequests(settings.receiveBuffers());
             } else {
-                pair = id.createQueuePair(device.domain(),
-                        attributes.maxReceiveRequests(settings.receiveBuffers()).build());
-                receives = new ReceiveBuffers(device, settings.messageSize(), settings.receiveBuffers(), false,
-                        pair::postReceive);
+                attributes.sharedReceiveQueue(shared.sharedReceiveQueue());
             }
-            ConnectionQueues queues = new ConnectionQueues(device, settings, shared, loop, queue, pair, receives);
-            made = true;
-            return queues;
-        } finally {
-            if (!made) {
-                if (pair != null) {
-                    pair.close();
-                }
-                if (receives != null && !hasSharedReceives(shared)) {
-                    receives.close();
-                }
-                release(shared, loop, queue, count);
+            QueuePair pair = parts.add(id.createQueuePair(device.domain(), attributes.build()), QueuePair::close);
+            if (receives == null) {
+                receives = parts.add(new ReceiveBuffers(device, settings.messageSize(), settings.receiveBuffers(),
+                        false, pair::postReceive), posted -> {
+                            pair.close();
+                            posted.close();
+                        });
             }
+            return parts.complete(new ConnectionQueues(device, settings, shared, loop, queue, pair, receives));
         }
     }
 
@@ -88,16 +81,6 @@ final class ConnectionQueues {
     private static int completions(ConnectionSettings settings, @Nullable ConnectionLoop shared) {
         int sends = settings.sendBuffers() + settings.operations();
         return hasSharedReceives(shared) ? sends : sends + settings.receiveBuffers();
-    }
-
-    private static void release(@Nullable ConnectionLoop shared, Loop loop, @Nullable CompletionQueue queue,
-            int count)
-            throws RdmaException {
-        if (shared == null) {
-            loop.close();
-        } else if (queue != null) {
-            loop.release(queue, count);
-        }
     }
 
     boolean isInLoop() {
@@ -148,7 +131,11 @@ final class ConnectionQueues {
             }
         }
         if (!released) {
-            release(shared, loop, queue, completions);
+            if (shared == null) {
+                loop.close();
+            } else {
+                loop.release(queue, completions);
+            }
             released = true;
         }
     }

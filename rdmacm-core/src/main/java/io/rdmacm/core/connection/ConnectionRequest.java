@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
@@ -123,13 +124,20 @@ public final class ConnectionRequest implements AutoCloseable {
     /**
      * Rejects the connection if it was neither accepted nor rejected; has no effect otherwise.
      *
-     * @throws RdmaException when C cannot destroy the id of the request
+     * @throws RdmaException when C cannot destroy the id of the request; call this again
      */
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         if (answered.compareAndSet(false, true)) {
-            // destroying the id of an unanswered request rejects it
-            link.close();
+            boolean closed = false;
+            try {
+                // destroying the id of an unanswered request rejects it
+                link.close();
+                closed = true;
+            } finally {
+                answered.set(closed);
+            }
         }
     }
 

@@ -202,7 +202,7 @@ final class HandlerCalls {
     @SuppressWarnings("NullAway") // called only with a handler
     private void deliver(ReceiveBuffer buffer) {
         message.in(buffer);
-        lock.unlock();
+        int holds = lock.release();
         try {
             if (buffer.isRemoteWrite()) {
                 handler.onImmediate(connection, buffer.immediate(), buffer.length());
@@ -212,7 +212,7 @@ final class HandlerCalls {
         } catch (Exception e) {
             LOG.error("a handler of {} failed", connection, e);
         } finally {
-            lock.lock();
+            lock.retake(holds);
             connection.takeBack(message);
         }
     }
@@ -224,13 +224,13 @@ final class HandlerCalls {
     }
 
     private void run(Call call) {
-        lock.unlock();
+        int holds = lock.release();
         try {
             call.run();
         } catch (Exception e) {
             LOG.error("a handler of {} failed", connection, e);
         } finally {
-            lock.lock();
+            lock.retake(holds);
         }
     }
 

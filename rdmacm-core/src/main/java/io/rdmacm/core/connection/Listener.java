@@ -3,11 +3,10 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
-import io.rdmacm.core.internal.engine.Stack;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -26,8 +25,9 @@ public final class Listener implements AutoCloseable {
             ConnectionSettings settings) throws RdmaException {
         this.manager = manager;
         this.settings = settings;
-        this.acceptor = Acceptor.listen(loop, address, new Acceptor.Settings<>("Listener", false, backlog,
-                settings.handshakeTimeout(), request -> new MessageLink(manager, loop, settings, request)));
+        this.acceptor = Acceptor.listen(loop, Wildcard.ofBothFamilies(address), new Acceptor.Settings<>("Listener",
+                false, backlog, settings.handshakeTimeout(),
+                request -> new MessageLink(manager, loop, settings, request)));
     }
 
     /** {@return the address that it listens on, with the actual port} */
@@ -88,16 +88,11 @@ public final class Listener implements AutoCloseable {
      * Stops listening, and rejects the requests that wait. Accepted connections stay open. Has no effect when called
      * again.
      *
-     * @throws RdmaException when C cannot destroy the id
+     * @throws RdmaException when C cannot destroy the id; call this again
      */
     @Override
     public void close() throws RdmaException {
-        Stack.require();
-        List<MessageLink> unclaimed = acceptor.close();
-        if (unclaimed != null) {
-            for (MessageLink link : unclaimed) {
-                link.connection().close();
-            }
+        if (acceptor.close(link -> link.connection().close())) {
             manager.forget(this);
         }
     }

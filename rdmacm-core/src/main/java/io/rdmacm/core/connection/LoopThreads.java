@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Loops that threads of the library drive: the same number for each device, started when they are first needed. */
@@ -49,6 +50,7 @@ final class LoopThreads extends ConnectionLoopGroup {
 
     @Override
     public void close() throws RdmaException {
+        Stack.require();
         // Waits for the threads without the lock, which their handlers may need.
         for (ConnectionLoop loop : end()) {
             loop.close();

@@ -14,6 +14,7 @@ import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
+import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,8 @@ final class MessageLink extends Link {
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
     private volatile ConnectionParameters peerParameters;
+    // set with them
+    private volatile int initiatorDepth;
     @SuppressWarnings("NullAway.Init")
     private volatile Connection connection;
     // a wrong argument or a closed loop, null if there is none
@@ -73,7 +76,7 @@ final class MessageLink extends Link {
         limit(end, HANDSHAKE);
         try {
             open();
-            resolve(peer);
+            resolve(reachable(peer));
         } catch (RdmaException | RuntimeException | Error e) {
             fail(Reasons.of("rdma_resolve_addr", e));
         }
@@ -105,6 +108,10 @@ final class MessageLink extends Link {
         if (peerParameters == null) {
             peerParameters = event.connectionParameters();
         }
+        int own = parameters.initiatorDepth();
+        // iWARP need not tell the peer's.
+        initiatorDepth = id().context().transportType() == TransportType.IWARP ? own
+                : Math.min(own, peerParameters.initiatorDepth());
     }
 
     @Override
@@ -149,6 +156,11 @@ final class MessageLink extends Link {
     /** Returns the parameters that the peer sent, null before they arrive. */
     ConnectionParameters peerParameters() {
         return peerParameters;
+    }
+
+    /** Returns how many reads and atomic operations both sides allow this one to have in flight. */
+    int initiatorDepth() {
+        return initiatorDepth;
     }
 
     /** Returns the connection, null before its queues are created. */

@@ -215,9 +215,9 @@ final class Operations {
 
     /** Checks that reads and atomic operations may be in flight: the device would wait for that for ever. */
     private void requireDepth() throws RdmaException {
-        if (connection.settings().parameters().initiatorDepth() == 0) {
+        if (connection.initiatorDepth() == 0) {
             throw new RdmaException("ibv_post_send", "reads and atomic operations need parameters with initiatorDepth"
-                    + " of at least 1: that of " + connection + " is 0");
+                    + " of at least 1, and responderResources of the peer: one of " + connection + " is 0");
         }
     }
 

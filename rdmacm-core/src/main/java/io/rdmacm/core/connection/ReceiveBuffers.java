@@ -51,14 +51,11 @@ final class ReceiveBuffers {
         this.target = target;
         this.growing = growing;
         this.queue = queue;
-        boolean filled = false;
         try {
             grow();
-            filled = true;
-        } finally {
-            if (!filled) {
-                buffers.forEach(buffer -> buffer.slice().close());
-            }
+        } catch (Throwable t) {
+            buffers.forEach(buffer -> buffer.slice().close());
+            throw t;
         }
     }
 

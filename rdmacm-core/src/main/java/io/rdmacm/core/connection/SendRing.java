@@ -4,7 +4,6 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.QueuePair;
@@ -14,7 +13,9 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,6 +199,11 @@ final class SendRing {
         return added - completed;
     }
 
+    /** Returns what the oldest operation is that has not completed; there is one. */
+    SendOpcode oldest() {
+        return requests.get(index(completed)).opcode();
+    }
+
     /** Returns whether all operations have completed. */
     boolean isEmpty() {
         return completed == added;
@@ -265,7 +271,7 @@ final class SendRing {
 
     /** Takes the next operation whose handler is to be called, and calls it with the lock released. */
     @SuppressWarnings("NullAway") // what is reported next has a handler
-    void report(Connection connection, ReentrantLock lock) {
+    void report(Connection connection, MixedThreadsLock lock) {
         int index = index(reported);
         OperationHandler handler = handlers[index];
         long context = contexts[index];
@@ -274,11 +280,11 @@ final class SendRing {
         pendingHandlers--;
         reported++;
         skipSilent();
-        lock.unlock();
+        int holds = lock.release();
         try {
             handler.completed(connection, context, reason);
         } finally {
-            lock.lock();
+            lock.retake(holds);
         }
     }
 

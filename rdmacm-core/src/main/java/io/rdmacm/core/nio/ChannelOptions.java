@@ -54,11 +54,6 @@ final class ChannelOptions extends SocketSettings {
         return supported;
     }
 
-    /** Returns how often an idle stream checks that its peer can be reached; zero for never. */
-    synchronized Duration keepAlive() {
-        return settings.keepAlive();
-    }
-
     synchronized <T> T get(SocketOption<T> option) {
         requireSupported(option);
         return option.type().cast(value(option));

@@ -7,6 +7,7 @@ import java.net.ProtocolFamily;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.NotYetBoundException;
 import java.nio.channels.SelectionKey;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 
+import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.nio.ChannelExceptions;
 import io.rdmacm.core.internal.nio.ChannelKeys;
 import io.rdmacm.core.internal.nio.ServerSocketView;
@@ -54,9 +56,12 @@ final class RdmaServerSocketChannel extends TimedServerSocketChannel {
             if (server != null) {
                 throw new AlreadyBoundException();
             }
-            InetSocketAddress address = Addresses.requireListening(local, family);
+            InetSocketAddress address = Addresses.requireLocal(local, family);
             try {
-                server = RdmaStreamServer.listen(address, backlog > 0 ? backlog : DEFAULT_BACKLOG, options.fix());
+                int most = backlog > 0 ? backlog : DEFAULT_BACKLOG;
+                server = family == StandardProtocolFamily.INET
+                        ? StreamAccess.get().listenExactly(address, most, options.fix())
+                        : RdmaStreamServer.listen(address, most, options.fix());
             } catch (RdmaException e) {
                 throw SocketExceptions.ofBind(e, address);
             }

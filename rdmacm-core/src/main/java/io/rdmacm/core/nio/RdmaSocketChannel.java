@@ -2,7 +2,6 @@
 package io.rdmacm.core.nio;
 
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
@@ -26,10 +25,10 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.engine.BackgroundTask;
 import io.rdmacm.core.internal.nio.ChannelExceptions;
 import io.rdmacm.core.internal.nio.ChannelKeys;
 import io.rdmacm.core.internal.nio.SocketView;
@@ -39,6 +38,7 @@ import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,8 +56,8 @@ final class RdmaSocketChannel extends TimedSocketChannel {
     private final ChannelOptions options;
     private volatile ChannelKeys keys = new ChannelKeys();
     // Held for the whole of an operation that may wait, and both by connects and binds.
-    private final ReentrantLock readLock = new ReentrantLock();
-    private final ReentrantLock writeLock = new ReentrantLock();
+    private final MixedThreadsLock readLock = new MixedThreadsLock();
+    private final MixedThreadsLock writeLock = new MixedThreadsLock();
     private final Object lock = new Object();
     // The fields below are written with the lock held.
     private volatile State state;
@@ -119,17 +119,12 @@ final class RdmaSocketChannel extends TimedSocketChannel {
     }
 
     /** Returns the stream, which is opened if necessary. The lock is held, and the channel is open. */
-    private RdmaStream stream() throws IOException {
+    private RdmaStream stream() throws RdmaException {
         if (stream == null) {
-            stream = openStream();
+            stream = RdmaStream.open(options.fix());
+            STREAMS.attach(stream, () -> keys.changed());
         }
         return stream;
-    }
-
-    private RdmaStream openStream() throws IOException {
-        RdmaStream opened = RdmaStream.open(options.fix());
-        STREAMS.attach(opened, () -> keys.changed());
-        return opened;
     }
 
     private void lockBoth() {
@@ -144,7 +139,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
 
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
-        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        InetSocketAddress address = Addresses.require(remote, family);
         lockBoth();
         try {
             return connect(address, isBlocking() ? FOREVER : null);
@@ -155,7 +150,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
 
     @Override
     public void connect(SocketAddress remote, Duration timeout) throws IOException {
-        InetSocketAddress address = Addresses.requireRemote(remote, family);
+        InetSocketAddress address = Addresses.require(remote, family);
         lockBoth();
         try {
             requireBlocking();
@@ -185,35 +180,16 @@ final class RdmaSocketChannel extends TimedSocketChannel {
             if (timeout != null) {
                 ChannelExceptions.requireNotInterrupted(this);
             }
-            connecting = streamToConnect(address);
+            try {
+                connecting = stream();
+            } catch (RdmaException e) {
+                close();
+                throw SocketExceptions.ofConnect(e, address);
+            }
             state = State.PENDING;
             remote = address;
         }
         return finish(connecting, timeout, true);
-    }
-
-    private RdmaStream streamToConnect(InetSocketAddress address) throws IOException {
-        try {
-            RdmaStream opened = stream();
-            InetSocketAddress local = opened.localAddress();
-            if (local != null && Addresses.isIpv4(local) != Addresses.isIpv4(address)) {
-                rebind(local, address);
-            }
-            return stream;
-        } catch (IOException e) {
-            close();
-            throw SocketExceptions.ofConnect(e, address);
-        }
-    }
-
-    /** An id is bound to one family, but a wildcard address stands for both: takes the same port of the other one. */
-    private void rebind(InetSocketAddress local, InetSocketAddress to) throws IOException {
-        if (!local.getAddress().isAnyLocalAddress()) {
-            throw new ConnectException("Cannot connect to " + to + " from " + local + ": the families differ");
-        }
-        stream.close();
-        stream = openStream();
-        stream.bind(new InetSocketAddress(Addresses.wildcard(Addresses.isIpv4(to)), local.getPort()));
     }
 
     @Override
@@ -250,6 +226,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
             if (connected) {
                 synchronized (lock) {
                     ChannelExceptions.requireOpen(this);
+                    remote = Objects.requireNonNull(connecting.peerAddress());
                     bound = true;
                     state = State.CONNECTED;
                 }
@@ -300,7 +277,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
      * peer: what one thread writes stays together. Otherwise the stream sees to that, because nothing waits. Returns
      * whether the channel is in blocking mode.
      */
-    private boolean begin(ReentrantLock side) {
+    private boolean begin(MixedThreadsLock side) {
         boolean waits = isBlocking();
         if (waits) {
             side.lock();
@@ -308,7 +285,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
         return waits;
     }
 
-    private static void end(ReentrantLock side, boolean waits) {
+    private static void end(MixedThreadsLock side, boolean waits) {
         if (waits) {
             side.unlock();
         }
@@ -642,7 +619,7 @@ final class RdmaSocketChannel extends TimedSocketChannel {
         if (open != null) {
             int seconds = options.linger();
             var closing = open.closeAsync();
-            if (seconds > 0 && isBlocking()) {
+            if (seconds > 0 && isBlocking() && !BackgroundTask.isCurrentThread()) {
                 try {
                     closing.get(seconds, TimeUnit.SECONDS);
                 } catch (InterruptedException e) {

@@ -17,7 +17,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -132,13 +132,14 @@ public final class RdmaStream implements AutoCloseable {
      */
     static RdmaStream create(StreamSettings settings, StreamLink link, @Nullable StreamLoop shared,
             @Nullable Runnable changed) throws RdmaException {
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            parts.add(link, StreamLink::close);
             RdmaStream stream = new RdmaStream(settings, link, shared, changed);
             if (shared != null) {
                 shared.added();
             }
-            return stream;
-        }, link::close);
+            return parts.complete(stream);
+        }
     }
 
     /**
@@ -225,9 +226,10 @@ public final class RdmaStream implements AutoCloseable {
     }
 
     /**
-     * Starts to connect ({@code rconnect}) without waiting. {@link #finishConnect()} says when it is done.
+     * Starts to connect ({@code rconnect}) without waiting. {@link #finishConnect()} says when it is done. A stream
+     * that is bound to a wildcard address connects to both IPv4 and IPv6.
      *
-     * @param peer the address of the server
+     * @param peer the address of the server; a wildcard address stands for this host
      * @throws IllegalStateException when the stream is connected or connecting already
      * @throws RdmaException ENETUNREACH or EHOSTUNREACH when there is no route to the address; ENODEV when it leads
      *         through no RDMA device. The stream is of no use then, and must be closed
@@ -691,7 +693,7 @@ public final class RdmaStream implements AutoCloseable {
      * loops before.
      *
      * @return how the close ends. What depends on it may be called by the thread that closes all streams, and must not
-     *         block it
+     *         block it: there, {@code get} and {@code join} of a close that has not ended throw IllegalStateException
      */
     public CompletableFuture<Void> closeAsync() {
         return task.close().copy();

@@ -3,12 +3,13 @@ package io.rdmacm.core.stream;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.core.internal.engine.Acceptor;
 import io.rdmacm.core.internal.engine.CmLoop;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,8 @@ public final class RdmaStreamServer implements AutoCloseable {
     /**
      * Listens at an address, with default settings and a backlog of 128.
      *
-     * @param local the address; port 0 means any free port, the wildcard address all devices
+     * @param local the address; port 0 means any free port, a wildcard address all devices and, except where there is
+     *        iWARP, both IPv4 and IPv6
      * @return the server, to be closed
      * @throws RdmaException as {@link #listen(InetSocketAddress, int, StreamSettings)}
      */
@@ -43,7 +45,8 @@ public final class RdmaStreamServer implements AutoCloseable {
     /**
      * Listens at an address ({@code rsocket}, {@code rbind} and {@code rlisten}).
      *
-     * @param local the address; port 0 means any free port, the wildcard address all devices
+     * @param local the address; port 0 means any free port, a wildcard address all devices and, except where there is
+     *        iWARP, both IPv4 and IPv6
      * @param backlog how many handshakes may be in progress and streams wait to be accepted, together, at least 1
      * @param settings the settings of the streams that are accepted
      * @return the server, to be closed
@@ -51,36 +54,28 @@ public final class RdmaStreamServer implements AutoCloseable {
      */
     public static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
-        return listen(local, backlog, settings, false);
+        return listen(Wildcard.ofBothFamilies(Objects.requireNonNull(local, "local")), backlog, settings, false);
     }
 
-    /** Listens at an address, for streams or for requests to connect. */
+    /** Listens at exactly this address, for streams or for requests to connect. */
     static RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings, boolean requests)
             throws RdmaException {
-        Objects.requireNonNull(local, "local");
         Objects.requireNonNull(settings, "settings");
-        CmLoop loop = CmLoop.acquire();
-        Acceptor<StreamLink> acceptor = null;
-        boolean made = false;
-        try {
-            acceptor = Acceptor.listen(loop, local, new Acceptor.Settings<>("RdmaStreamServer",
-                    settings.reuseAddress(), backlog, settings.handshakeTimeout(),
-                    request -> StreamLink.of(settings, request)));
+        try (Parts parts = new Parts()) {
+            CmLoop loop = parts.add(CmLoop.acquire(), CmLoop::release);
+            Acceptor<StreamLink> acceptor = parts.add(Acceptor.listen(loop, local,
+                    new Acceptor.Settings<>("RdmaStreamServer", settings.reuseAddress(), backlog,
+                            settings.handshakeTimeout(), request -> StreamLink.of(settings, request))),
+                    made -> {
+                        boolean ignored = made.close(StreamLink::close);
+                    });
             acceptor.fd();
             if (requests) {
                 acceptor.offerRequests();
             } else {
                 acceptor.beginAll();
             }
-            made = true;
-            return new RdmaStreamServer(settings, loop, acceptor);
-        } finally {
-            if (!made) {
-                if (acceptor != null) {
-                    acceptor.close();
-                }
-                loop.release();
-            }
+            return parts.complete(new RdmaStreamServer(settings, loop, acceptor));
         }
     }
 
@@ -153,15 +148,13 @@ public final class RdmaStreamServer implements AutoCloseable {
      * Stops listening. Streams that were accepted stay open; those that were not are closed. Threads that wait throw
      * RdmaClosedException. Has no effect when called again.
      *
-     * @throws RdmaException when an object could not be closed
+     * @throws RdmaException when an object could not be closed; call this again
      */
     @Override
     public void close() throws RdmaException {
-        List<StreamLink> unclaimed = acceptor.close();
-        if (unclaimed != null) {
-            for (StreamLink link : unclaimed) {
-                RdmaStream.create(settings, link).closeAsync();
-            }
+        if (acceptor.close(link -> {
+            var ignored = RdmaStream.create(settings, link).closeAsync();
+        })) {
             loop.release();
         }
     }

@@ -4,6 +4,7 @@ package io.rdmacm.core.stream;
 import java.net.InetSocketAddress;
 
 import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,13 @@ final class StreamAccessor extends StreamAccess {
     @Override
     public RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
-        return RdmaStreamServer.listen(local, backlog, settings, true);
+        return RdmaStreamServer.listen(Wildcard.ofBothFamilies(local), backlog, settings, true);
+    }
+
+    @Override
+    public RdmaStreamServer listenExactly(InetSocketAddress local, int backlog, StreamSettings settings)
+            throws RdmaException {
+        return RdmaStreamServer.listen(local, backlog, settings, false);
     }
 
     @Override

@@ -405,7 +405,7 @@ final class StreamCore extends Wait.Subject {
         boolean flushed = completion.status() == WorkCompletionStatus.WR_FLUSH_ERR;
         if (flushed && queues.isIwarp()) {
             // iWARP flushes when TCP has ended the connection, and tells the link of it a little later.
-            link.disconnectQuietly();
+            link.flushed();
             linkChanged = true;
         }
         // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
@@ -698,7 +698,7 @@ final class StreamCore extends Wait.Subject {
         }
         requireAlive();
         if (peerClosed) {
-            throw new DisconnectedException("writing to " + this);
+            throw new DisconnectedException("writing to " + this, true);
         }
     }
 
@@ -708,7 +708,7 @@ final class StreamCore extends Wait.Subject {
             throw reason;
         }
         if (disconnected) {
-            throw new DisconnectedException(toString());
+            throw new DisconnectedException(toString(), link.isDisconnectedByPeer());
         }
     }
 

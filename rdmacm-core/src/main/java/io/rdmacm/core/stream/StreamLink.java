@@ -5,13 +5,17 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
+import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Failures;
+import io.rdmacm.verbs.internal.life.Parts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,29 +47,18 @@ final class StreamLink extends Link {
         super(CmLoop.acquire());
         this.settings = settings;
         this.request = null;
-        boolean made = false;
-        try {
+        try (Parts parts = new Parts()) {
+            parts.add(this, StreamLink::release);
             open();
-            made = true;
-        } finally {
-            if (!made) {
-                release();
-            }
+            parts.complete(this);
         }
     }
 
     /** Creates the link of a connect request. */
     static StreamLink of(StreamSettings settings, CmEvent request) throws RdmaException {
-        CmLoop loop = CmLoop.acquire();
-        boolean made = false;
-        try {
-            StreamLink link = new StreamLink(loop, settings, request);
-            made = true;
-            return link;
-        } finally {
-            if (!made) {
-                loop.release();
-            }
+        try (Parts parts = new Parts()) {
+            CmLoop loop = parts.add(CmLoop.acquire(), CmLoop::release);
+            return parts.complete(new StreamLink(loop, settings, request));
         }
     }
 
@@ -135,11 +128,15 @@ final class StreamLink extends Link {
         if (bound || started) {
             throw new IllegalStateException("the stream is bound or connected already");
         }
+        bindId(local);
+        bound = true;
+    }
+
+    private void bindId(InetSocketAddress local) throws RdmaException {
         if (settings.reuseAddress()) {
             id().options().reuseAddress(true);
         }
         Link.bind(id(), local);
-        bound = true;
         localAddress = id().localAddress();
     }
 
@@ -150,11 +147,26 @@ final class StreamLink extends Link {
         if (to.isUnresolved()) {
             throw new IllegalArgumentException("the address is not resolved: " + to);
         }
+        InetSocketAddress target = reachable(to);
+        InetSocketAddress local = localAddress;
+        if (local != null && Wildcard.isIpv4(local) != Wildcard.isIpv4(target)) {
+            changeFamily(local, target);
+        }
         if (settings.typeOfService() != 0) {
             id().options().typeOfService(settings.typeOfService());
         }
-        resolve(to);
+        resolve(target);
         started = true;
+    }
+
+    /** An id is bound to one family, but a wildcard address stands for both: takes the same port of the other one. */
+    private void changeFamily(InetSocketAddress local, InetSocketAddress to) throws RdmaException {
+        if (!Wildcard.isAny(local)) {
+            throw Failures.of("rdma_resolve_addr", Rdma.EADDRNOTAVAIL(), to + " from " + local
+                    + ": the families differ");
+        }
+        reopen();
+        bindId(new InetSocketAddress(Wildcard.of(Wildcard.isIpv4(to)), local.getPort()));
     }
 
     @Override

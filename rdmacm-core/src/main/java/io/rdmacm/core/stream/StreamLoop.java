@@ -8,7 +8,7 @@ import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import org.slf4j.Logger;
@@ -67,17 +67,22 @@ final class StreamLoop implements StreamAccess.SharedQueues {
                 joined = device.context == context && !device.failed ? device : joined;
             }
             if (joined == null) {
-                DeviceLoop made = new DeviceLoop(context, new Loop(context, maxCompletions, lock));
-                joined = Lifetime.make(() -> {
-                    file.watch(made.loop.fd());
-                    return made;
-                }, made.loop::close);
-                List<DeviceLoop> more = new ArrayList<>(devices);
-                more.add(joined);
-                devices = List.copyOf(more);
+                joined = open(context, maxCompletions);
             }
             joined.streams++;
             return joined;
+        }
+    }
+
+    private DeviceLoop open(VerbsContext context, int maxCompletions) throws RdmaException {
+        try (Parts parts = new Parts()) {
+            Loop loop = parts.add(new Loop(context, maxCompletions, lock), Loop::close);
+            DeviceLoop made = new DeviceLoop(context, loop);
+            file.watch(loop.fd());
+            List<DeviceLoop> more = new ArrayList<>(devices);
+            more.add(made);
+            devices = List.copyOf(more);
+            return parts.complete(made);
         }
     }
 

@@ -21,6 +21,7 @@ import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import org.jspecify.annotations.Nullable;
 
@@ -170,21 +171,14 @@ final class StreamQueues {
      */
     static StreamQueues create(CmId id, StreamSettings settings, @Nullable StreamLoop shared,
             Loop.@Nullable Member member) throws RdmaException {
-        DeviceResources device = DeviceResources.acquire(id);
-        StreamQueues queues = null;
-        boolean made = false;
-        try {
-            queues = new StreamQueues(device, settings, id.state() == CmIdState.REQUESTED, shared, member);
+        try (Parts parts = new Parts()) {
+            DeviceResources device = parts.add(DeviceResources.acquire(id), DeviceResources::release);
+            StreamQueues queues = new StreamQueues(device, settings, id.state() == CmIdState.REQUESTED, shared, member);
+            // They release the device themselves.
+            parts.complete(device);
+            parts.add(queues, StreamQueues::close);
             queues.make(id);
-            made = true;
-            return queues;
-        } finally {
-            if (!made && queues != null) {
-                queues.close();
-            } else if (!made) {
-                // There was no memory for its requests.
-                device.release();
-            }
+            return parts.complete(queues);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.internal.engine.BackgroundTask;
+import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.error.RdmaException;
 
 /**
@@ -38,7 +39,7 @@ final class StreamTask extends BackgroundTask {
     // 0 if the stream is not to be checked
     private volatile long interval;
     private final long linger;
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new GuardedFuture<>(BackgroundTask::requireOtherThread);
     private volatile boolean checking;
     private volatile boolean hurried;
     // The rest is used by the thread of the tasks.

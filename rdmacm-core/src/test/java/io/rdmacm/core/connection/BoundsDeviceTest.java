@@ -15,6 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.testing.Events;
 import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
@@ -151,6 +152,7 @@ class BoundsDeviceTest {
             CompletableFuture<Void> refused = last;
             assertThatThrownBy(() -> Flavour.get(refused)).isInstanceOf(RdmaException.class)
                     .hasMessageContaining(bound + " operations already wait");
+            assertThat(pair.client().queue().free()).isZero();
             assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
             for (int i = 0; i < bound; i++) {
                 pair.server().receive(Peers.TIMEOUT).close();
@@ -158,6 +160,24 @@ class BoundsDeviceTest {
             for (CompletableFuture<Void> future : waiting) {
                 Flavour.get(future);
             }
+        }
+    }
+
+    @Test
+    void copiesOfMessagesDoNotWaitWithoutBound() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        int size = 1 << 20;
+        ConnectionSettings few = ConnectionSettings.builder().messageSize(size).receiveBuffers(1).sendBuffers(1)
+                .operations(1).linger(LITTLE).build();
+        try (Peers peers = new Peers(4, few); Peers.Pair pair = peers.connect(few)) {
+            MemorySegment data = MemorySegment.ofArray(new byte[size]);
+            List<CompletableFuture<Void>> sends = new ArrayList<>();
+            while (sends.isEmpty() || !sends.getLast().isCompletedExceptionally()) {
+                sends.add(pair.client().async().send(data));
+            }
+            assertThat(sends).hasSizeBetween(64, 68);
+            assertThatThrownBy(() -> Flavour.get(sends.getLast())).isInstanceOf(RdmaException.class)
+                    .hasMessageContaining("operations already wait");
         }
     }
 
@@ -269,7 +289,72 @@ class BoundsDeviceTest {
                     pair.client().send(new byte[1], LITTLE);
                 }
             }).isInstanceOf(RdmaTimeoutException.class).hasMessageContaining("not acknowledged")
-                    .hasMessageContaining("no receive posted");
+                    .hasMessageContaining("the oldest of them SEND,").hasMessageContaining("no receive posted");
+        }
+    }
+
+    @Test
+    void aTimeoutSaysThatTheProgramHoldsTheSendBuffers() throws Exception {
+        ConnectionSettings one = ConnectionSettings.builder().sendBuffers(1).build();
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect(one);
+                OutgoingMessage held = pair.client().message(8, Peers.TIMEOUT)) {
+            assertThat(held.memory().byteSize()).isEqualTo(8);
+            assertThatThrownBy(() -> pair.client().send(new byte[1], LITTLE)).isInstanceOf(RdmaTimeoutException.class)
+                    .hasMessageContaining("neither sent nor closed");
+        }
+    }
+
+    @Test
+    void aProgramThatOnlySendsLearnsThatTheQueuePairHasFailed() throws Exception {
+        int room = 64;
+        ConnectionSettings much = ConnectionSettings.builder().sendBuffers(room).operations(room).build();
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect(much)) {
+            pair.client().queuePair().modifyToError();
+            assertThatThrownBy(() -> {
+                for (int i = 0; i < room; i++) {
+                    pair.client().send(new byte[1], Peers.TIMEOUT);
+                    // It looks when the last look is older than a millisecond.
+                    for (long start = System.nanoTime(); System.nanoTime() - start < 5_000_000;) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }).isInstanceOf(RdmaException.class);
+            assertThat(pair.client().counters().messagesSent()).isLessThan(room / 2);
+            if (!RdmaTestDevice.get().isIwarp()) {
+                assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOfSatisfying(
+                        DisconnectedException.class, e -> assertThat(e.byPeer()).isFalse());
+            }
+        }
+    }
+
+    @Test
+    void anEndSaysByWhom() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            pair.client().disconnect(Peers.TIMEOUT);
+            assertThatThrownBy(() -> pair.client().receive(Peers.TIMEOUT)).isInstanceOfSatisfying(
+                    DisconnectedException.class, e -> assertThat(e.byPeer()).isFalse());
+            assertThatThrownBy(() -> pair.server().receive(Peers.TIMEOUT)).isInstanceOfSatisfying(
+                    DisconnectedException.class, e -> assertThat(e.byPeer()).isTrue());
+        }
+    }
+
+    @Test
+    void whatAnAcceptAllowsIsWhatReadsNeed() throws Exception {
+        ConnectionParameters none = ConnectionParameters.builder().initiatorDepth(0).responderResources(0).build();
+        ConnectionSettings settings = ConnectionSettings.builder().linger(LITTLE).build();
+        try (Peers peers = new Peers();
+                Listener listener = peers.servers.listen(new InetSocketAddress(address(peers), 0), 1, settings)) {
+            CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(), settings,
+                    Peers.TIMEOUT);
+            try (ConnectionRequest request = listener.nextRequest(Peers.TIMEOUT);
+                    Connection server = request.accept(none, Peers.TIMEOUT);
+                    Connection client = Flavour.get(connecting)) {
+                List<Connection> sides = RdmaTestDevice.get().isIwarp() ? List.of(server) : List.of(server, client);
+                for (Connection side : sides) {
+                    assertThatThrownBy(() -> side.fetchAndAdd(0, 0, 1, LITTLE)).isInstanceOf(RdmaException.class)
+                            .hasMessageContaining("initiatorDepth");
+                }
+            }
         }
     }
 

@@ -290,6 +290,7 @@ class ConnectionDeviceTest {
 
     @Test
     void aHandshakeThatTakesTooLongIsDropped() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("the answer to a connect is not confirmed");
         try (Peers peers = new Peers(); EventChannel channel = EventChannel.open()) {
             // The first connection makes what all others share.
             peers.connect().close();

@@ -92,6 +92,7 @@ final class Coverage {
     Coverage() throws IOException {
         for (Class<?> type : both(ModuleClasses.all(VerbsContext.class), ModuleClasses.all(CmId.class))) {
             members(type).forEach(this::addMethod);
+            add(type.getAnnotation(CFunction.class), simpleName(type) + ".close");
         }
         functions().stream().filter(f -> f.header().equals("rsocket.h")).forEach(this::addBinding);
         for (Class<?> type : both(ModuleClasses.all(Covers.class), ModuleClasses.all(Coverage.class))) {
@@ -220,15 +221,17 @@ final class Coverage {
     }
 
     private void addMethod(Executable member) {
-        CFunction annotation = member.getAnnotation(CFunction.class);
+        // what destroy() does is done by close()
+        String name = member instanceof Constructor ? "new" : member.getName().equals("destroy")
+                ? "close"
+                : member.getName();
+        add(member.getAnnotation(CFunction.class), simpleName(member.getDeclaringClass()) + "." + name);
+    }
+
+    private void add(CFunction annotation, String method) {
         if (annotation != null) {
-            String type = simpleName(member.getDeclaringClass());
-            // what destroy() does is done by close()
-            String name = member instanceof Constructor ? "new" : member.getName().equals("destroy")
-                    ? "close"
-                    : member.getName();
             for (String function : annotation.value()) {
-                methods.computeIfAbsent(function, f -> new TreeSet<>()).add(type + "." + name);
+                methods.computeIfAbsent(function, f -> new TreeSet<>()).add(method);
             }
         }
     }

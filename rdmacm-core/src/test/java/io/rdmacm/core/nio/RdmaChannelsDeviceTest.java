@@ -117,6 +117,15 @@ class RdmaChannelsDeviceTest {
     }
 
     @Test
+    void keepAliveIsSwitchedOnWhenTheChannelIsConnected() throws Exception {
+        try (Pair pair = RDMA.pair()) {
+            pair.server().setOption(RdmaSocketOptions.KEEPALIVE_INTERVAL, Duration.ofMillis(1))
+                    .setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            assertThat(RdmaTestDevice.get().sends(500, Streams.TIMEOUT)).isTrue();
+        }
+    }
+
+    @Test
     void thereAreNoResets() throws Exception {
         for (boolean blocking : new boolean[] {true, false}) {
             try (Pair pair = RDMA.pair()) {

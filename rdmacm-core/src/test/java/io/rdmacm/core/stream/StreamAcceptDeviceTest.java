@@ -17,6 +17,7 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.core.testing.NioProvider;
 import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
@@ -138,7 +139,22 @@ class StreamAcceptDeviceTest {
             assertThatThrownBy(() -> stream.bind(loopback)).isInstanceOf(RdmaException.class)
                     .hasMessageContaining("ENODEV");
         }
-        RdmaStreamServer.listen(new InetSocketAddress(0)).close();
+    }
+
+    @Test
+    void theWildcardIsEveryAddressOfThisHost() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("its IPv6 wildcard takes no IPv4");
+        InetAddress six = NioProvider.RDMA.ipv6Address();
+        try (RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress("0.0.0.0", 0))) {
+            for (InetAddress address : List.of(RdmaTestDevice.get().ipv4(), six, InetAddress.ofLiteral("0.0.0.0"),
+                    InetAddress.ofLiteral("::"))) {
+                try (RdmaStream client = RdmaStream.connect(new InetSocketAddress(address,
+                        server.localAddress().getPort()), Streams.TIMEOUT);
+                        RdmaStream accepted = server.accept(Streams.TIMEOUT)) {
+                    assertThat(accepted.peerAddress()).isEqualTo(client.localAddress());
+                }
+            }
+        }
     }
 
     /** Streams share one thread, which ends with the last of them. */

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.CmEventType;
@@ -24,6 +25,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -71,13 +73,28 @@ class StreamClosingDeviceTest {
         }
     }
 
-    /** Closes the stream where the stack is used up, and then a little higher, until that succeeds. */
-    private static boolean closeDeepDown(RdmaStream stream) throws RdmaException {
+    @Test
+    void aCloseOfAServerThatOverflowedTheStackIsCarriedOnWith() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            RdmaStreamServer server = RdmaStreamServer.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            try (RdmaStream client = RdmaStream.connect(server.localAddress(), Streams.TIMEOUT)) {
+                try (Background<Boolean> closing = Background.call(() -> closeDeepDown(server))) {
+                    assertThat(closing.result()).isTrue();
+                }
+                // It was established, and nobody has accepted it.
+                assertThat(client.read(ByteBuffer.allocate(1), Streams.TIMEOUT)).isEqualTo(-1);
+                RdmaStreamServer.listen(server.localAddress()).close();
+            }
+        }
+    }
+
+    /** Closes an object where the stack is used up, and then a little higher, until that succeeds. */
+    private static boolean closeDeepDown(AutoCloseable object) throws Exception {
         boolean closed = false;
         try {
-            closed = closeDeepDown(stream);
+            closed = closeDeepDown(object);
             if (!closed) {
-                stream.close();
+                object.close();
                 closed = true;
             }
         } catch (StackOverflowError e) {
@@ -157,6 +174,19 @@ class StreamClosingDeviceTest {
             });
             both.get(Streams.TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             assertThat(pair.server().isOpen()).isFalse();
+        }
+    }
+
+    @Test
+    void whatDependsOnACloseMayNotWaitForOthers() throws Exception {
+        try (Streams streams = new Streams(LINGERING); DeafPeer peer = new DeafPeer(streams);
+                DeafPeer other = new DeafPeer(streams)) {
+            CompletableFuture<Void> waiting = peer.stream.closeAsync()
+                    .thenRun(() -> other.stream.closeAsync().thenRun(() -> { }).join());
+            // which ends the first close
+            peer.end.close();
+            assertThat(waiting).failsWithin(Streams.TIMEOUT).withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(IllegalStateException.class);
         }
     }
 

@@ -3,19 +3,19 @@ package io.rdmacm.examples.cm;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 
 import io.rdmacm.core.AddressInfo;
+import io.rdmacm.core.CmId;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.PeerTimeout;
-import io.rdmacm.examples.support.Usage;
+import io.rdmacm.examples.support.PeerProgram;
+import io.rdmacm.examples.support.Resources;
+import io.rdmacm.verbs.CompletionChannel;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code cmtime}, as cmtime(1): measures how long each step of connecting and disconnecting takes for many
@@ -24,12 +24,12 @@ import picocli.CommandLine.Spec;
  *
  * <p>Unlike in C, the client's exit status is not 0 if a connection failed.
  */
-@Command(name = "cmtime", sortOptions = false, header = "Measures how long each step of connecting takes.",
+@Command(name = "cmtime", header = "Measures how long each step of connecting takes.",
         description = "The client opens many connections, each step for all of them before the next step, and closes"
                 + " them. The server runs until it is interrupted.",
         footer = {"%nFor example, a server, and a client with a hundred connections:", "  rdmacm cmtime",
             "  rdmacm cmtime -s 192.168.99.1 -c 100"})
-public final class CmTime implements Callable<Integer> {
+final class CmTime extends PeerProgram {
     @Option(names = "-s", paramLabel = "ADDR", description = "Run as a client of this server.")
     private String server;
 
@@ -52,31 +52,16 @@ public final class CmTime implements Callable<Integer> {
             description = "Client: the timeout of resolving an address or a route (${DEFAULT-VALUE}).")
     private int resolveTimeout;
 
-    @Mixin
-    private PeerTimeout timeout;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public CmTime() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
-        Usage.require(spec, retries >= 0, "Invalid number of retries " + retries);
-        Usage.require(spec, resolveTimeout >= 1, "Invalid timeout " + resolveTimeout);
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
+    protected void run() throws IOException, InterruptedException {
+        require(connections >= 1, "Invalid number of connections " + connections);
+        require(retries >= 0, "Invalid number of retries " + retries);
+        require(resolveTimeout >= 1, "Invalid timeout " + resolveTimeout);
         if (server == null) {
-            new CmTimeServer(this, console).run();
+            new CmTimeServer(this).run();
         } else {
-            new CmTimeClient(this, console).run();
+            new CmTimeClient(this).run();
         }
-        return 0;
     }
 
     AddressInfo addressToListen() throws RdmaException {
@@ -99,7 +84,14 @@ public final class CmTime implements Callable<Integer> {
         return Duration.ofMillis(resolveTimeout);
     }
 
-    Duration timeout() {
-        return timeout.duration();
+    /** Creates a queue pair as rdma_create_qp(3) does by default: each queue with a channel of its own. */
+    static void createQueuePair(CmId id, ProtectionDomain domain, Resources open) throws IOException {
+        VerbsContext device = id.context();
+        CompletionChannel received = open.add(device.createCompletionChannel());
+        CompletionChannel sent = open.add(device.createCompletionChannel());
+        open.add(id.createQueuePair(domain, QueuePairInitAttributes.builder()
+                .receiveQueue(open.add(device.createCompletionQueue(1, received)))
+                .sendQueue(open.add(device.createCompletionQueue(1, sent)))
+                .maxSendRequests(1).maxReceiveRequests(1).build()));
     }
 }

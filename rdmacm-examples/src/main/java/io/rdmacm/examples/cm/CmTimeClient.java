@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.AddressInfo;
@@ -17,8 +18,6 @@ import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.cm.StepTimes.Step;
-import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.EventThread;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.ProtectionDomain;
 
@@ -30,22 +29,20 @@ final class CmTimeClient {
     private static final int MAX_RETRIES = 7;
 
     private final CmTime options;
-    private final Console console;
     private final StepTimes times;
-    private final List<Node> nodes = new ArrayList<>();
-    private final Map<CmId, Node> nodesById = new HashMap<>();
+    private final List<Connection> connections = new ArrayList<>();
+    private final Map<CmId, Connection> connectionsById = new HashMap<>();
     private SocketAddress peer;
     // how many connections have not finished the step; guarded by this
     private int waiting;
 
-    CmTimeClient(CmTime options, Console console) {
+    CmTimeClient(CmTime options) {
         this.options = options;
-        this.console = console;
         this.times = new StepTimes(options.connections());
     }
 
     /** A connection. Its mutable fields are guarded by the client. */
-    private static final class Node {
+    private static final class Connection {
         private final int index;
         private final CmId id;
         private final Resources queues = new Resources();
@@ -57,7 +54,7 @@ final class CmTimeClient {
         // what ended the connection too early, or null
         private IOException failure;
 
-        Node(int index, CmId id) {
+        Connection(int index, CmId id) {
             this.index = index;
             this.id = id;
         }
@@ -66,7 +63,7 @@ final class CmTimeClient {
     /** Does something with a connection. */
     @FunctionalInterface
     private interface Action {
-        void run(Node node) throws IOException;
+        void run(Connection connection) throws IOException;
     }
 
     void run() throws IOException, InterruptedException {
@@ -76,74 +73,75 @@ final class CmTimeClient {
             try (Resources open = new Resources()) {
                 open.onClose(this::destroy);
                 create(channel);
-                try (EventThread events = EventThread.start(channel, this::handle)) {
+                try (EventThread events = new EventThread(channel, this::handle)) {
                     connectAndDisconnect(address);
                     events.check();
                 }
             }
-            console.print(times.table());
+            options.print(times.table());
         }
         requireNoFailures();
     }
 
     private void create(EventChannel channel) throws IOException {
-        console.print("creating id");
+        options.print("creating id");
         times.begin(Step.CREATE_ID);
         for (int i = 0; i < options.connections(); i++) {
             times.begin(Step.CREATE_ID, i);
-            Node node = new Node(i, CmId.open(channel, PortSpace.TCP));
+            Connection connection = new Connection(i, CmId.open(channel, PortSpace.TCP));
             times.end(Step.CREATE_ID, i);
-            nodes.add(node);
-            nodesById.put(node.id, node);
+            connections.add(connection);
+            connectionsById.put(connection.id, connection);
         }
         times.end(Step.CREATE_ID);
     }
 
     private void connectAndDisconnect(AddressInfo address) throws IOException, InterruptedException {
         if (address.source().isPresent()) {
-            console.print("binding source address");
-            atOnce(Step.BIND_ADDR, node -> node.id.bindAddress(address.source().orElseThrow()));
+            options.print("binding source address");
+            atOnce(Step.BIND_ADDR, connection -> connection.id.bindAddress(address.source().orElseThrow()));
         }
-        console.print("resolving address");
-        untilEvents(Step.RESOLVE_ADDR, node -> node.id.resolveAddress(peer, options.resolveTimeout()));
-        console.print("resolving route");
-        untilEvents(Step.RESOLVE_ROUTE, node -> node.id.resolveRoute(options.resolveTimeout()));
-        console.print("creating qp");
-        for (Node node : nodes) {
-            if (node.failure == null) {
-                node.domain = node.id.context().allocateProtectionDomain();
+        options.print("resolving address");
+        untilEvents(Step.RESOLVE_ADDR, connection -> connection.id.resolveAddress(peer, options.resolveTimeout()));
+        options.print("resolving route");
+        untilEvents(Step.RESOLVE_ROUTE, connection -> connection.id.resolveRoute(options.resolveTimeout()));
+        options.print("creating qp");
+        for (Connection connection : connections) {
+            if (connection.failure == null) {
+                connection.domain = connection.id.context().allocateProtectionDomain();
             }
         }
-        atOnce(Step.CREATE_QP, node -> TimedQueues.create(node.id, node.domain, node.queues));
-        console.print("connecting");
+        atOnce(Step.CREATE_QP,
+                connection -> CmTime.createQueuePair(connection.id, connection.domain, connection.queues));
+        options.print("connecting");
         ConnectionParameters parameters = ConnectionParameters.builder().privateData(address.connectData())
                 .responderResources(1).initiatorDepth(1).retryCount(Math.min(options.retries(), MAX_RETRIES))
                 .rnrRetryCount(0).build();
-        untilEvents(Step.CONNECT, node -> node.id.connect(parameters));
-        console.print("disconnecting");
-        untilEvents(Step.DISCONNECT, node -> {
-            node.id.disconnect();
-            node.queues.close();
+        untilEvents(Step.CONNECT, connection -> connection.id.connect(parameters));
+        options.print("disconnecting");
+        untilEvents(Step.DISCONNECT, connection -> {
+            connection.id.disconnect();
+            connection.queues.close();
         });
     }
 
     /** Runs a step that ends when its call returns, without an event. */
     private void atOnce(Step step, Action action) throws IOException, InterruptedException {
-        untilEvents(step, node -> {
-            action.run(node);
-            finished(node, null);
+        untilEvents(step, connection -> {
+            action.run(connection);
+            finished(connection, null);
         });
     }
 
     /** Runs a step that ends with an event. */
     private void untilEvents(Step step, Action action) throws IOException, InterruptedException {
         times.begin(step);
-        for (Node node : nodes) {
-            if (begin(step, node)) {
+        for (Connection connection : connections) {
+            if (begin(step, connection)) {
                 try {
-                    action.run(node);
+                    action.run(connection);
                 } catch (IOException e) {
-                    finished(node, e);
+                    finished(connection, e);
                 }
             }
         }
@@ -151,24 +149,24 @@ final class CmTimeClient {
         times.end(step);
     }
 
-    private synchronized boolean begin(Step step, Node node) {
-        if (node.failure != null) {
+    private synchronized boolean begin(Step step, Connection connection) {
+        if (connection.failure != null) {
             return false;
         }
-        node.retries = options.retries();
-        node.pending = step;
+        connection.retries = options.retries();
+        connection.pending = step;
         waiting++;
-        times.begin(step, node.index);
+        times.begin(step, connection.index);
         return true;
     }
 
-    private synchronized void finished(Node node, IOException failure) {
-        if (node.failure == null) {
-            node.failure = failure;
+    private synchronized void finished(Connection connection, IOException failure) {
+        if (connection.failure == null) {
+            connection.failure = failure;
         }
-        if (node.pending != null) {
-            times.end(node.pending, node.index);
-            node.pending = null;
+        if (connection.pending != null) {
+            times.end(connection.pending, connection.index);
+            connection.pending = null;
             waiting--;
             notifyAll();
         }
@@ -179,7 +177,7 @@ final class CmTimeClient {
         while (waiting > 0) {
             long left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
             if (left <= 0) {
-                throw new IOException(waiting + " of " + nodes.size() + " connections have not finished " + step
+                throw new IOException(waiting + " of " + connections.size() + " connections have not finished " + step
                         + " within " + options.timeout().toSeconds() + " seconds");
             }
             wait(left);
@@ -188,66 +186,62 @@ final class CmTimeClient {
 
     /** Handles an event; called by the event thread. */
     private void handle(CmEvent event) throws IOException {
-        Node node = nodesById.get(event.id());
+        Connection connection = connectionsById.get(event.id());
         switch (event.type()) {
-            case ADDR_RESOLVED, ROUTE_RESOLVED, ESTABLISHED -> finished(node, null);
-            case DISCONNECTED -> finished(node, pending(node) == Step.DISCONNECT
+            case ADDR_RESOLVED, ROUTE_RESOLVED, ESTABLISHED -> finished(connection, null);
+            case DISCONNECTED -> finished(connection, pending(connection) == Step.DISCONNECT
                     ? null
-                    : event.failure("connection " + node.index));
+                    : event.failure("connection " + connection.index));
             case ADDR_ERROR, ROUTE_ERROR -> {
-                IOException failure = event.failure("connection " + node.index);
-                if (!retry(node, event.type())) {
-                    finished(node, failure);
+                IOException failure = event.failure("connection " + connection.index);
+                if (!retry(connection, event.type())) {
+                    finished(connection, failure);
                 }
             }
-            case CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> finished(node,
-                    event.failure("connection " + node.index));
+            case CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> finished(connection,
+                    event.failure("connection " + connection.index));
             default -> { }
         }
     }
 
-    private boolean retry(Node node, CmEventType failed) throws IOException {
+    private boolean retry(Connection connection, CmEventType failed) throws IOException {
         synchronized (this) {
-            if (node.retries-- <= 0) {
+            if (connection.retries-- <= 0) {
                 return false;
             }
         }
         if (failed == CmEventType.ADDR_ERROR) {
-            node.id.resolveAddress(peer, options.resolveTimeout());
+            connection.id.resolveAddress(peer, options.resolveTimeout());
         } else {
-            node.id.resolveRoute(options.resolveTimeout());
+            connection.id.resolveRoute(options.resolveTimeout());
         }
         return true;
     }
 
-    private synchronized Step pending(Node node) {
-        return node.pending;
+    private synchronized Step pending(Connection connection) {
+        return connection.pending;
     }
 
     private void destroy() throws IOException {
-        console.print("destroying id");
+        options.print("destroying id");
         times.begin(Step.DESTROY);
-        for (Node node : nodes) {
-            node.queues.close();
-            if (node.domain != null) {
-                node.domain.close();
+        for (Connection connection : connections) {
+            connection.queues.close();
+            if (connection.domain != null) {
+                connection.domain.close();
             }
-            times.begin(Step.DESTROY, node.index);
-            node.id.close();
-            times.end(Step.DESTROY, node.index);
+            times.begin(Step.DESTROY, connection.index);
+            connection.id.close();
+            times.end(Step.DESTROY, connection.index);
         }
         times.end(Step.DESTROY);
     }
 
     private void requireNoFailures() throws IOException {
-        List<IOException> failures = new ArrayList<>();
-        for (Node node : nodes) {
-            if (node.failure != null) {
-                failures.add(node.failure);
-            }
-        }
+        List<IOException> failures = connections.stream().map(connection -> connection.failure)
+                .filter(Objects::nonNull).toList();
         if (!failures.isEmpty()) {
-            throw new IOException(failures.size() + " of " + nodes.size() + " connections failed, the first: "
+            throw new IOException(failures.size() + " of " + connections.size() + " connections failed, the first: "
                     + failures.getFirst().getMessage(), failures.getFirst());
         }
     }

@@ -11,8 +11,6 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.PeerTimeout;
 import io.rdmacm.examples.support.Resources;
 
 /**
@@ -22,12 +20,10 @@ import io.rdmacm.examples.support.Resources;
  */
 final class CmTimeServer {
     private final CmTime options;
-    private final Console console;
     private final Map<CmId, Resources> connections = new HashMap<>();
 
-    CmTimeServer(CmTime options, Console console) {
+    CmTimeServer(CmTime options) {
         this.options = options;
-        this.console = console;
     }
 
     /** Serves clients until it is interrupted. */
@@ -41,7 +37,7 @@ final class CmTimeServer {
             while (true) {
                 CmEventType type;
                 CmId id;
-                try (CmEvent event = channel.getEvent(PeerTimeout.FOREVER)) {
+                try (CmEvent event = channel.getEvent(CmTime.FOREVER)) {
                     type = event.type();
                     id = event.id();
                 }
@@ -64,7 +60,7 @@ final class CmTimeServer {
                 default -> { }
             }
         } catch (IOException e) {
-            console.report("cmtime: " + Console.describe(e));
+            options.report(e);
         }
     }
 
@@ -74,7 +70,7 @@ final class CmTimeServer {
         connections.put(id, connection);
         boolean accepted = false;
         try {
-            TimedQueues.create(id, connection.add(id.context().allocateProtectionDomain()), connection);
+            CmTime.createQueuePair(id, connection.add(id.context().allocateProtectionDomain()), connection);
             id.accept(ConnectionParameters.defaults());
             accepted = true;
         } finally {

@@ -11,7 +11,6 @@ import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
-import io.rdmacm.examples.support.EventThread;
 
 /**
  * Answers the DISCONNECTED events of connections. Disconnecting this side flushes all posted requests, so that a thread
@@ -24,7 +23,7 @@ final class DisconnectHandler implements AutoCloseable {
     /** Starts a thread for all established connections of a channel. */
     DisconnectHandler(EventChannel channel, int connections) {
         this.connections = new CountDownLatch(connections);
-        this.thread = EventThread.start(channel, this::handle);
+        this.thread = new EventThread(channel, this::handle);
     }
 
     /** Moves the ids to another channel, and handles their events there. */
@@ -35,7 +34,7 @@ final class DisconnectHandler implements AutoCloseable {
         for (CmId id : ids) {
             id.migrate(target);
         }
-        thread = EventThread.start(target, this::handle);
+        thread = new EventThread(target, this::handle);
     }
 
     /** Waits until all connections have ended. */

@@ -6,36 +6,41 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
-import java.util.concurrent.Callable;
+import java.util.ArrayList;
+import java.util.List;
 
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.IbSocketAddress;
 import io.rdmacm.core.MulticastMembership;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
 import io.rdmacm.examples.support.NumberConverter;
-import io.rdmacm.examples.support.PeerTimeout;
-import io.rdmacm.examples.support.Usage;
+import io.rdmacm.examples.support.PeerProgram;
+import io.rdmacm.examples.support.Resources;
+import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.queue.QueuePairCreateFlag;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
- * The command {@code mckey}, as mckey(1): sends datagrams to a multicast group, or receives them. This class holds the
- * options; {@link MckeyMember} does the work, {@link DatagramNode} is one queue pair.
+ * The command {@code mckey}, as mckey(1): sends datagrams to a multicast group, or receives them. All its queue
+ * pairs join the group, then they send or receive, then they leave. {@link Node} is one of them.
  *
  * <p>Unlike in C, the sender waits until its last message has been sent, and a receiver that has received some messages
  * does not wait forever for lost ones. Both sides need the same -C and -S.
  */
-@Command(name = "mckey", sortOptions = false, header = "Sends datagrams to a multicast group, or receives them.",
+@Command(name = "mckey", header = "Sends datagrams to a multicast group, or receives them.",
         description = "Joins the group; the sender sends its messages, all others receive them.",
         footer = {"%nFor example, a receiver, which has to be started first, and a sender:",
             "  rdmacm mckey -m 239.1.2.3 -b 192.168.99.1", "  rdmacm mckey -m 239.1.2.3 -b 192.168.99.1 -s"})
-public final class Mckey implements Callable<Integer> {
+final class Mckey extends PeerProgram {
+    private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
+
     @Option(names = "-m", paramLabel = "GROUP", converter = HostConverter.class,
             description = "The multicast address of the group, IPv4 or IPv6.")
     private InetAddress group;
@@ -78,88 +83,97 @@ public final class Mckey implements Callable<Integer> {
                     + " new member, its datagrams are lost.")
     private int pause;
 
-    @Mixin
-    private PeerTimeout timeout;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    private PortSpace space;
-
-    /** Created by picocli. */
-    public Mckey() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Usage.require(spec, (group == null) != (groupGid == null), "either -m or -M: the group to join");
-        Usage.require(spec, groupGid == null || bind != null,
-                "unmapped multicast address requires binding to source address");
-        Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
-        Usage.require(spec, messages >= 0, "Invalid number of messages " + messages);
-        Usage.require(spec, size >= 0, "Invalid size " + size);
-        Usage.require(spec, pause >= 0, "Invalid pause " + pause);
-        space = DatagramSpaces.choose(spec, spaceNumber, PortSpace.UDP);
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        new MckeyMember(this, console).run();
-        console.print("test complete");
-        console.print("return status 0");
-        return 0;
+    protected void run() throws IOException, InterruptedException {
+        require((group == null) != (groupGid == null), "either -m or -M: the group to join");
+        require(groupGid == null || bind != null, "unmapped multicast address requires binding to source address");
+        require(connections >= 1, "Invalid number of connections " + connections);
+        require(messages >= 0, "Invalid number of messages " + messages);
+        require(size >= 0, "Invalid size " + size);
+        require(pause >= 0, "Invalid pause " + pause);
+        PortSpace space = DatagramSpaces.choose(spaceNumber, PortSpace.UDP);
+        require(space != null, DatagramSpaces.invalid(spaceNumber, PortSpace.UDP));
+        print("mckey: starting " + (sender ? "client" : "server"));
+        print("mckey: joining");
+        // Closed in reverse order: each queue pair leaves the group before it is destroyed.
+        try (Resources open = new Resources()) {
+            EventChannel channel = open.add(EventChannel.open());
+            List<Node> nodes = joinAll(channel, space, open);
+            try (EventThread events = new EventThread(channel, this::report)) {
+                Thread.sleep(Duration.ofSeconds(pause));
+                if (messages > 0 && size > 0) {
+                    transfer(nodes);
+                }
+                events.check();
+            }
+        }
+        print("test complete");
+        print("return status 0");
     }
 
-    boolean isSender() {
-        return sender;
+    private List<Node> joinAll(EventChannel channel, PortSpace space, Resources open)
+            throws IOException, InterruptedException {
+        SocketAddress wanted = group == null ? IbSocketAddress.of(Gid.ofAddress(groupGid))
+                : new InetSocketAddress(group, 0);
+        List<CmId> ids = new ArrayList<>();
+        while (ids.size() < connections) {
+            CmId id = open.add(CmId.open(channel, space));
+            if (bind != null) {
+                id.bindAddress(new InetSocketAddress(bind, 0));
+            }
+            // Finds the device that reaches the group. With a GID, the bound address has already chosen it.
+            if (group != null) {
+                id.resolveAddress(wanted, RESOLVE_TIMEOUT);
+            }
+            ids.add(id);
+        }
+        List<Node> nodes = new ArrayList<>();
+        for (CmId id : ids) {
+            if (group != null) {
+                channel.await(id, CmEventType.ADDR_RESOLVED, timeout()).close();
+            }
+            Node node = new Node(id, size == 0 ? 0 : messages, size, open, noLoopback
+                    ? new QueuePairCreateFlag[] {QueuePairCreateFlag.BLOCK_SELF_MCAST_LB}
+                    : new QueuePairCreateFlag[0]);
+            if (!sender) {
+                node.postReceives();
+            }
+            open.add(id.joinMulticast(wanted, sendOnly ? MulticastMembership.Role.SEND_ONLY
+                    : MulticastMembership.Role.FULL_MEMBER));
+            nodes.add(node);
+        }
+        for (Node node : nodes) {
+            try (CmEvent joined = channel.await(node.id(), CmEventType.MULTICAST_JOIN, timeout())) {
+                AddressAttributes address = joined.datagramParameters().address().orElseThrow();
+                print(String.format("mckey: joined dgid: %s mlid 0x%x sl %d",
+                        address.globalRoute().map(GlobalRoute::destination).map(Object::toString).orElse("::"),
+                        address.destinationLid(), address.serviceLevel()));
+                node.sendTo(joined.datagramParameters(), open);
+            }
+        }
+        return nodes;
     }
 
-    PortSpace space() {
-        return space;
+    private void transfer(List<Node> nodes) throws IOException, InterruptedException {
+        print(sender ? "initiating data transfers" : "receiving data transfers");
+        for (Node node : nodes) {
+            if (sender) {
+                node.postSends();
+            } else {
+                // A sender may be started at any time.
+                node.awaitReceives(FOREVER, timeout());
+            }
+        }
+        for (Node node : nodes) {
+            node.awaitSends(timeout());
+        }
+        print("data transfers complete");
     }
 
-    /** Returns the address of the group, in the form for the join. */
-    SocketAddress group() {
-        return isMapped() ? new InetSocketAddress(group, 0) : IbSocketAddress.of(Gid.ofAddress(groupGid));
-    }
-
-    /** Returns whether the group is given by an IP address, not by a GID. */
-    boolean isMapped() {
-        return group != null;
-    }
-
-    /** Returns the local address, or null for any. */
-    SocketAddress source() {
-        return bind == null ? null : new InetSocketAddress(bind, 0);
-    }
-
-    int connections() {
-        return connections;
-    }
-
-    /** Returns how many messages to transfer; none if their size is 0. */
-    int messages() {
-        return size == 0 ? 0 : messages;
-    }
-
-    int size() {
-        return size;
-    }
-
-    MulticastMembership.Role role() {
-        return sendOnly ? MulticastMembership.Role.SEND_ONLY : MulticastMembership.Role.FULL_MEMBER;
-    }
-
-    QueuePairCreateFlag[] queuePairFlags() {
-        return noLoopback ? new QueuePairCreateFlag[] {QueuePairCreateFlag.BLOCK_SELF_MCAST_LB}
-                : new QueuePairCreateFlag[0];
-    }
-
-    Duration pause() {
-        return Duration.ofSeconds(pause);
-    }
-
-    Duration timeout() {
-        return timeout.duration();
+    /** Prints the events of a membership after the join. */
+    private void report(CmEvent event) throws IOException {
+        if (event.type() == CmEventType.MULTICAST_ERROR || event.type() == CmEventType.ADDR_CHANGE) {
+            print("mckey: event: " + event.type().nativeName() + ", status: " + event.status());
+        }
     }
 }

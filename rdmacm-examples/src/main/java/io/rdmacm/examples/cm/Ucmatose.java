@@ -2,70 +2,33 @@
 package io.rdmacm.examples.cm;
 
 import java.io.IOException;
-import java.time.Duration;
-import java.util.concurrent.Callable;
+import java.util.List;
 
-import io.rdmacm.core.AddressInfo;
+import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.NumberConverter;
-import io.rdmacm.examples.support.PeerTimeout;
-import io.rdmacm.examples.support.Usage;
+import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.address.AckTimeout;
-import io.rdmacm.verbs.error.RdmaException;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
- * The command {@code ucmatose}, as ucmatose(1): messages over reliable connections, in both directions. This class
- * holds the options; {@link UcmatoseServer} and {@link UcmatoseClient} are the two roles, {@link UcmatoseNode} is one
- * connection.
- *
- * <p>The content of the messages does not matter. Unlike in C, a failed completion ends the program, and so does a
- * message whose length is not -S: both sides need the same -c, -C and -S.
+ * The command {@code ucmatose}, as ucmatose(1): messages over reliable connections, in both directions.
+ * {@link TransferProgram} establishes the connections, {@link Node} is one of them.
  */
-@Command(name = "ucmatose", sortOptions = false, header = "Exchanges messages over reliable connections.",
+@Command(name = "ucmatose", header = "Exchanges messages over reliable connections.",
         description = "The server waits for all connections and sends its messages; the clients send as many back.",
         footer = {"%nFor example, a server, and a client with three connections:",
             "  rdmacm ucmatose -c 3", "  rdmacm ucmatose -s 192.168.99.1 -c 3"})
-public final class Ucmatose implements Callable<Integer> {
-    private static final int MAX_TYPE_OF_SERVICE = 255;
+final class Ucmatose extends TransferProgram {
     private static final int MAX_ACK_TIMEOUT = 31;
-
-    @Option(names = "-s", paramLabel = "ADDR", description = "Run as a client of this server.")
-    private String server;
-
-    @Option(names = "-b", paramLabel = "ADDR",
-            description = "The local address to listen on or to connect from.")
-    private String bind;
-
-    @Option(names = "-f", paramLabel = "FORMAT", defaultValue = "name",
-            description = "The format of the addresses: name (the default), ip, ipv6 or gid.")
-    private AddressFormat format;
 
     @Option(names = "-P", paramLabel = "SPACE", defaultValue = "tcp",
             description = "The port space: tcp (the default) or ib.")
     private PortSpace space;
-
-    @Option(names = "-c", paramLabel = "COUNT", defaultValue = "1",
-            description = "How many connections (${DEFAULT-VALUE}).")
-    private int connections;
-
-    @Option(names = "-C", paramLabel = "COUNT", defaultValue = "10",
-            description = "How many messages each side sends on each connection (${DEFAULT-VALUE}).")
-    private int messages;
-
-    @Option(names = "-S", paramLabel = "SIZE", defaultValue = "100",
-            description = "The length of a message in bytes (${DEFAULT-VALUE}); 0 for no messages.")
-    private int size;
-
-    @Option(names = "-t", paramLabel = "TOS", converter = NumberConverter.class,
-            description = "Client: the type of service, 0 to 255.")
-    private Integer typeOfService;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "The port (${DEFAULT-VALUE}).")
     private String port;
@@ -78,83 +41,89 @@ public final class Ucmatose implements Callable<Integer> {
                     + " this, 0 to 31; 0 for no timeout.")
     private Integer ackTimeout;
 
-    @Mixin
-    private PeerTimeout timeout;
+    // null if nothing migrates
+    private EventChannel second;
 
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public Ucmatose() {
+    Ucmatose() {
+        super("cmatose");
     }
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Usage.require(spec, space == PortSpace.TCP || space == PortSpace.IB, "Invalid port space " + space
-                + ": tcp or ib");
-        Usage.require(spec, connections >= 1, "Invalid number of connections " + connections);
-        Usage.require(spec, messages >= 0, "Invalid number of messages " + messages);
-        Usage.require(spec, size >= 0, "Invalid size " + size);
-        Usage.requireRange(spec, "type of service", typeOfService, MAX_TYPE_OF_SERVICE);
-        Usage.requireRange(spec, "acknowledgement timeout", ackTimeout, MAX_ACK_TIMEOUT);
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        if (server == null) {
-            new UcmatoseServer(this, console).run();
-        } else {
-            new UcmatoseClient(this, console).run();
-        }
-        console.print("test complete");
-        console.print("return status 0");
-        return 0;
-    }
-
     PortSpace space() {
+        require(space == PortSpace.TCP || space == PortSpace.IB, "Invalid port space " + space + ": tcp or ib");
+        requireRange("acknowledgement timeout", ackTimeout, MAX_ACK_TIMEOUT);
         return space;
     }
 
-    AddressInfo addressToListen() throws RdmaException {
-        return format.toListen(bind, port, space);
+    @Override
+    String port() {
+        return port;
     }
 
-    AddressInfo addressToConnect() throws RdmaException {
-        return format.toConnect(server, port, space, bind);
+    @Override
+    void prepare(Resources open) throws IOException {
+        second = migrate ? open.add(EventChannel.open()) : null;
     }
 
-    int connections() {
-        return connections;
-    }
-
-    /** Returns how many messages to transfer; none if their size is 0. */
-    int messages() {
-        return size == 0 ? 0 : messages;
-    }
-
-    int size() {
-        return size;
-    }
-
-    boolean migrates() {
-        return migrate;
-    }
-
-    Duration timeout() {
-        return timeout.duration();
-    }
-
-    /** Sets the type of service, which has to be done before the route is resolved. */
-    void setTypeOfService(CmId id) throws RdmaException {
-        if (typeOfService != null) {
-            id.options().typeOfService(typeOfService);
+    @Override
+    void setOptions(CmId id) throws IOException {
+        if (ackTimeout != null) {
+            id.options().ackTimeout(AckTimeout.ofCode(ackTimeout));
         }
     }
 
-    /** Sets the acknowledgement timeout, which has to be done before the connection is established. */
-    void setAckTimeout(CmId id) throws RdmaException {
-        if (ackTimeout != null) {
-            id.options().ackTimeout(AckTimeout.ofCode(ackTimeout));
+    @Override
+    ConnectionParameters.Builder clientParameters() {
+        return ConnectionParameters.builder().responderResources(1).initiatorDepth(1).retryCount(5).rnrRetryCount(0);
+    }
+
+    @Override
+    void serve(EventChannel channel, CmId listener, List<Node> nodes, Resources open)
+            throws IOException, InterruptedException {
+        awaitEstablished(channel, nodes);
+        try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
+            if (hasMessages()) {
+                step("initiating data transfers", nodes, Node::postSends);
+                step("completing sends", nodes, node -> node.awaitSends(timeout()));
+                step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
+                print("data transfers complete");
+            }
+            migrate(channel, listener, nodes, disconnects);
+            step("cmatose: disconnecting", nodes, node -> node.id().disconnect());
+            disconnects.await(timeout());
+            print("disconnected");
+        }
+    }
+
+    @Override
+    void use(EventChannel channel, List<Node> nodes, Resources open) throws IOException, InterruptedException {
+        awaitEstablished(channel, nodes);
+        try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
+            if (hasMessages()) {
+                step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
+                step("sending replies", nodes, Node::postSends);
+                print("data transfers complete");
+            }
+            migrate(channel, null, nodes, disconnects);
+            disconnects.await(timeout());
+        }
+    }
+
+    private void awaitEstablished(EventChannel channel, List<Node> nodes) throws IOException, InterruptedException {
+        for (Node node : nodes) {
+            channel.await(node.id(), CmEventType.ESTABLISHED, timeout()).close();
+        }
+    }
+
+    private void migrate(EventChannel channel, CmId listener, List<Node> nodes, DisconnectHandler disconnects)
+            throws IOException {
+        if (second != null) {
+            print("migrating to new event channel");
+            if (listener != null) {
+                listener.migrate(second);
+            }
+            disconnects.migrate(nodes.stream().map(Node::id).toList(), second);
+            channel.close();
         }
     }
 }

@@ -12,15 +12,15 @@
  * <tr><td>rdma_xclient, rdma_xserver</td><td>rdma_xclient.c, rdma_xserver.c</td><td>one message through a shared
  * receive queue</td><td>{@link io.rdmacm.examples.cm.RdmaXserver}</td></tr>
  * <tr><td>ucmatose</td><td>cmatose.c</td><td>messages over many reliable connections</td>
- * <td>{@link io.rdmacm.examples.cm.UcmatoseClient}</td></tr>
+ * <td>{@link io.rdmacm.examples.cm.TransferProgram}</td></tr>
  * <tr><td>udaddy</td><td>udaddy.c</td><td>datagrams, sent and answered</td>
- * <td>{@link io.rdmacm.examples.cm.UdaddyClient}</td></tr>
+ * <td>{@link io.rdmacm.examples.cm.Udaddy}</td></tr>
  * <tr><td>mckey</td><td>mckey.c</td><td>datagrams to a multicast group</td>
- * <td>{@link io.rdmacm.examples.cm.MckeyMember}</td></tr>
+ * <td>{@link io.rdmacm.examples.cm.Mckey}</td></tr>
  * <tr><td>cmtime</td><td>cmtime.c</td><td>the time of each step of connecting</td>
  * <td>{@link io.rdmacm.examples.cm.CmTimeClient}</td></tr>
  * </table>
  *
- * <p>Start with {@link io.rdmacm.examples.cm.RdmaClient}: it is the shortest, from connect to disconnect in one method.
+ * <p>Start with {@link io.rdmacm.examples.cm.RdmaClient}: it is the shortest, from connect to disconnect.
  */
 package io.rdmacm.examples.cm;

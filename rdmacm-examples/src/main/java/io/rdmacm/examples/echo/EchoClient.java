@@ -10,10 +10,9 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Message;
-import io.rdmacm.examples.support.Console;
 
 /** Sends messages to an {@link EchoServer}, each after the previous one has come back. */
-record EchoClient(InetSocketAddress server, int count, int size, Console console) {
+record EchoClient(InetSocketAddress server, int count, int size, Echo program) {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     /** Sends all messages, and checks that each comes back unchanged. */
@@ -32,7 +31,7 @@ record EchoClient(InetSocketAddress server, int count, int size, Console console
                     }
                 }
             }
-            console.print(count + " messages of " + size + " bytes came back, one in "
+            program.print(count + " messages of " + size + " bytes came back, one in "
                     + (System.nanoTime() - start) / 1000 / count + " microseconds");
         }
     }

@@ -7,11 +7,10 @@ import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
 import io.rdmacm.core.connection.Message;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Sends each message back to the client it came from. */
-record EchoHandler(CountDownLatch served, Console console) implements ConnectionHandler {
+record EchoHandler(CountDownLatch served, Echo program) implements ConnectionHandler {
     @Override
     public void onMessage(Connection connection, Message message) {
         try {
@@ -38,7 +37,7 @@ record EchoHandler(CountDownLatch served, Console console) implements Connection
     public void onDisconnect(Connection connection, RdmaException reason) {
         try (connection) {
             report(reason);
-            console.print(connection.peerAddress() + " has left after " + connection.counters().messagesReceived()
+            program.print(connection.peerAddress() + " has left after " + connection.counters().messagesReceived()
                     + " messages");
         } catch (RdmaException e) {
             report(e);
@@ -49,7 +48,7 @@ record EchoHandler(CountDownLatch served, Console console) implements Connection
 
     private void report(RdmaException failure) {
         if (!(failure instanceof DisconnectedException)) {
-            console.report("echo: " + Console.describe(failure));
+            program.report(failure);
         }
     }
 }

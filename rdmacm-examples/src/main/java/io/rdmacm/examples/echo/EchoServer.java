@@ -9,10 +9,9 @@ import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
-import io.rdmacm.examples.support.Console;
 
 /** Accepts all clients and lets a thread of the library serve them with one {@link EchoHandler}. */
-record EchoServer(InetSocketAddress address, int clients, int size, Console console) {
+record EchoServer(InetSocketAddress address, int clients, int size, Echo program) {
     private static final int BACKLOG = 64;
 
     /** Serves clients, and returns when the given number of them have left. */
@@ -21,10 +20,10 @@ record EchoServer(InetSocketAddress address, int clients, int size, Console cons
         try (ConnectionManager manager = ConnectionManager.open()) {
             // The manager ends the loop after its connections.
             ConnectionSettings settings = ConnectionSettings.builder().messageSize(size)
-                    .handler(new EchoHandler(served, console)).loops(manager.startLoops(LoopSettings.defaults()))
+                    .handler(new EchoHandler(served, program)).loops(manager.startLoops(LoopSettings.defaults()))
                     .build();
             try (Listener listener = manager.listen(address, BACKLOG, settings)) {
-                console.print("listening on " + listener.address().getAddress().getHostAddress() + " port "
+                program.print("listening on " + listener.address().getAddress().getHostAddress() + " port "
                         + listener.address().getPort());
                 listener.acceptAll();
                 served.await();

@@ -4,28 +4,21 @@ package io.rdmacm.examples.grpc;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.channel.EventLoopGroup;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** The command {@code grpc_client}: makes one call of each kind. */
-@Command(name = "grpc_client", sortOptions = false, header = "The client of the gRPC server.",
+@Command(name = "grpc_client", header = "The client of the gRPC server.",
         description = {"Says hello, then has messages sent to it, sends some, and has some sent back. Checks the data.",
             "The server has to use RDMA or TCP as the client does."},
         footer = {"%nFor example:", "  rdmacm grpc_client -a 192.168.99.1 -p 50051 -C 64 -S 1048576"})
-public final class GrpcClient implements Callable<Integer> {
-    private static final int SECONDS = 10;
+final class GrpcClient extends GrpcProgram {
     // of gRPC, unless a client or server sets another one
     private static final int LARGEST_MESSAGE = 1 << 22;
 
@@ -48,50 +41,26 @@ public final class GrpcClient implements Callable<Integer> {
             description = "The bytes of each (${DEFAULT-VALUE}).")
     private int size;
 
-    @Option(names = "-T", paramLabel = "TRANSPORT", defaultValue = "rdma",
-            description = "rdma, epoll (RDMA with Netty's event loop of epoll), or tcp (${DEFAULT-VALUE}).")
-    private Transport transport;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    private Console console;
-
-    /** Created by picocli. */
-    public GrpcClient() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Usage.requirePort(spec, port);
-        Usage.require(spec, port != 0, "a client needs the server's port");
-        Usage.require(spec, count >= 0, "Invalid count " + count);
-        Usage.requireRange(spec, "size", size, LARGEST_MESSAGE);
-        console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        EventLoopGroup loops = transport.loops();
+    void run(EventLoopGroup loops) throws IOException, InterruptedException {
+        requirePort(port, true);
+        require(count >= 0, "Invalid count " + count);
+        requireRange("size", size, LARGEST_MESSAGE);
+        ManagedChannel channel = transport().client(new InetSocketAddress(address, port), loops).build();
         try {
-            ManagedChannel channel = transport.client(new InetSocketAddress(address, port), loops).build();
-            try {
-                makeCalls(new GreeterClient(channel));
-            } catch (StatusRuntimeException e) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                throw failure(e);
-            } finally {
-                channel.shutdownNow();
+            makeCalls(new GreeterClient(channel));
+        } catch (StatusRuntimeException e) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
             }
+            throw failure(e);
         } finally {
-            loops.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+            channel.shutdownNow();
         }
-        return 0;
     }
 
     private void makeCalls(GreeterClient client) throws IOException, InterruptedException {
-        console.print(client.hello(name));
+        print(client.hello(name));
         Amount amount = new Amount(count, size);
         String expected = amount.tally().toString();
         check("received", client.download(amount), expected);
@@ -103,7 +72,7 @@ public final class GrpcClient implements Callable<Integer> {
         if (!tally.equals(expected)) {
             throw new IOException(what + " " + tally + " instead of " + expected);
         }
-        console.print(what + " " + tally);
+        print(what + " " + tally);
     }
 
     private static IOException failure(StatusRuntimeException failed) {

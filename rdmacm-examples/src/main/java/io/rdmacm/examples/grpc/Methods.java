@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.grpc;
 
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
 
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
 
 /** The methods of the service, one of each kind. A code generator would write this class. */
 final class Methods {
@@ -33,5 +38,28 @@ final class Methods {
             Encoding<A> answer) {
         return MethodDescriptor.newBuilder(request, answer).setType(type)
                 .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name)).build();
+    }
+
+    /**
+     * Turns messages into bytes and back.
+     *
+     * @param encode to bytes
+     * @param decode from bytes; throws a RuntimeException if they are malformed
+     * @param <T> the messages
+     */
+    private record Encoding<T>(Function<T, byte[]> encode, Function<byte[], T> decode) implements Marshaller<T> {
+        @Override
+        public InputStream stream(T message) {
+            return new ByteArrayInputStream(encode.apply(message));
+        }
+
+        @Override
+        public T parse(InputStream stream) {
+            try {
+                return decode.apply(stream.readAllBytes());
+            } catch (IOException | RuntimeException e) {
+                throw Status.INVALID_ARGUMENT.withDescription("a malformed message").withCause(e).asRuntimeException();
+            }
+        }
     }
 }

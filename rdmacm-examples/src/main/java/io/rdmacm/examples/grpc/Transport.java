@@ -2,6 +2,7 @@
 package io.rdmacm.examples.grpc;
 
 import java.net.SocketAddress;
+import java.util.function.Supplier;
 
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
@@ -21,40 +22,26 @@ import io.rdmacm.netty.RdmaStreamChannel;
 /** What gRPC runs over: the event loop, and the classes of the channels. */
 enum Transport {
     /** RDMA, with the event loop that polls before it sleeps. */
-    RDMA(RdmaServerStreamChannel.class, RdmaStreamChannel.class) {
-        @Override
-        IoHandlerFactory handlers() {
-            return RdmaIoHandler.newFactory();
-        }
-    },
+    RDMA(RdmaServerStreamChannel.class, RdmaStreamChannel.class, RdmaIoHandler::newFactory),
     /** RDMA, with Netty's event loop of epoll. */
-    EPOLL(RdmaServerStreamChannel.class, RdmaStreamChannel.class) {
-        @Override
-        IoHandlerFactory handlers() {
-            return EpollIoHandler.newFactory();
-        }
-    },
+    EPOLL(RdmaServerStreamChannel.class, RdmaStreamChannel.class, EpollIoHandler::newFactory),
     /** TCP, for comparison. */
-    TCP(NioServerSocketChannel.class, NioSocketChannel.class) {
-        @Override
-        IoHandlerFactory handlers() {
-            return NioIoHandler.newFactory();
-        }
-    };
+    TCP(NioServerSocketChannel.class, NioSocketChannel.class, NioIoHandler::newFactory);
 
     private final Class<? extends ServerChannel> serverChannel;
     private final Class<? extends Channel> clientChannel;
+    private final Supplier<IoHandlerFactory> handlers;
 
-    Transport(Class<? extends ServerChannel> serverChannel, Class<? extends Channel> clientChannel) {
+    Transport(Class<? extends ServerChannel> serverChannel, Class<? extends Channel> clientChannel,
+            Supplier<IoHandlerFactory> handlers) {
         this.serverChannel = serverChannel;
         this.clientChannel = clientChannel;
+        this.handlers = handlers;
     }
-
-    abstract IoHandlerFactory handlers();
 
     /** Returns new event loops, which the caller shuts down. */
     EventLoopGroup loops() {
-        return new MultiThreadIoEventLoopGroup(handlers());
+        return new MultiThreadIoEventLoopGroup(handlers.get());
     }
 
     /** Returns the builder of a server with these event loops. */

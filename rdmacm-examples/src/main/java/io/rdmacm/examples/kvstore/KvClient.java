@@ -2,21 +2,53 @@
 package io.rdmacm.examples.kvstore;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 
-/** A client of the store, over RDMA or TCP. Not thread-safe. */
-interface KvClient extends AutoCloseable {
-    /** Puts a value; once this returns, every client gets this value. */
-    void put(byte[] key, byte[] value) throws IOException, InterruptedException;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.examples.support.ExampleProgram;
+import io.rdmacm.examples.support.HostConverter;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
-    /** Returns the value of a key, or null if there is none. */
-    byte[] get(byte[] key) throws IOException, InterruptedException;
+/** The command {@code kv_client}: puts a value, or gets one. */
+@Command(name = "kv_client", header = "The client of the key-value store.",
+        description = "Puts a value with a message, or gets one by RDMA reads, which the server does not notice.",
+        footer = {"%nFor example:", "  rdmacm kv_client -a 192.168.99.1 put greeting hello",
+            "  rdmacm kv_client -a 192.168.99.1 get greeting"})
+final class KvClient extends ExampleProgram {
+    @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
+            description = "The server's address or name.")
+    private InetAddress address;
 
-    /** Returns how many puts and gets of all clients the server has handled. RDMA reads are not among them. */
-    long handled() throws IOException, InterruptedException;
+    @Option(names = "-p", paramLabel = "PORT", defaultValue = "7473",
+            description = "The server's port (${DEFAULT-VALUE}).")
+    private int port;
 
-    /** Returns how often a read of this client overlapped a write and was repeated. */
-    long tornReads();
+    @Parameters(arity = "2..3", paramLabel = "WORD", description = "put KEY VALUE, or get KEY.")
+    private List<String> words;
 
     @Override
-    void close() throws IOException;
+    protected void run() throws IOException, InterruptedException {
+        requirePort(port, true);
+        boolean put = words.getFirst().equals("put");
+        require(put ? words.size() == 3 : words.size() == 2 && words.getFirst().equals("get"),
+                "put KEY VALUE, or get KEY");
+        byte[] key = words.get(1).getBytes(StandardCharsets.UTF_8);
+        try (ConnectionManager manager = ConnectionManager.open();
+                KvConnection store = new KvConnection(manager, new InetSocketAddress(address, port))) {
+            if (put) {
+                store.put(key, words.get(2).getBytes(StandardCharsets.UTF_8));
+                return;
+            }
+            byte[] value = store.get(key);
+            if (value == null) {
+                throw new IOException("there is no " + words.get(1));
+            }
+            print(new String(value, StandardCharsets.UTF_8));
+        }
+    }
 }

@@ -35,6 +35,16 @@ record KvLayout(int slots, int keyBytes, int valueBytes) {
         buffer.putInt(slots).putInt(keyBytes).putInt(valueBytes);
     }
 
+    /** Returns whether a key and a value of these lengths have room in a slot. */
+    boolean fits(int key, int value) {
+        return key > 0 && key <= keyBytes && value <= valueBytes;
+    }
+
+    /** Returns the maximum length of a message in bytes. */
+    int messageBytes() {
+        return keyBytes + valueBytes + KvMessage.OVERHEAD;
+    }
+
     /** Returns the size of a slot in bytes, a multiple of 8. */
     int slotBytes() {
         return KvSlot.HEADER + keyBytes + valueBytes + 7 & ~7;

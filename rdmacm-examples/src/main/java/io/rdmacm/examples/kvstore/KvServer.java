@@ -5,23 +5,19 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.ExampleProgram;
 import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
-/** The command {@code kv_server}: one table, which is served over RDMA and TCP. */
-@Command(name = "kv_server", sortOptions = false,
-        header = "A key-value store that is read by RDMA reads, and over TCP.",
-        description = "kv_load is its client.",
+/** The command {@code kv_server}: one table, which clients read by themselves. */
+@Command(name = "kv_server",
+        header = "A key-value store that is read by RDMA reads.",
+        description = "kv_client is its client. Prints each put; gets are not noticed.",
         footer = {"%nFor example:", "  rdmacm kv_server -a 192.168.99.1"})
-public final class KvServer implements Callable<Integer> {
+final class KvServer extends ExampleProgram {
     private static final int MAX_SLOTS = 1 << 24;
 
     @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
@@ -29,8 +25,7 @@ public final class KvServer implements Callable<Integer> {
     private InetAddress address;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7473",
-            description = "The RDMA port (${DEFAULT-VALUE}); 0 for a free one. The TCP port is always a free one, which"
-                    + " the server tells its clients. Both are printed.")
+            description = "The port (${DEFAULT-VALUE}); 0 for a free one, which is printed.")
     private int port;
 
     @Option(names = "--slots", paramLabel = "N", defaultValue = "16384",
@@ -46,46 +41,28 @@ public final class KvServer implements Callable<Integer> {
             description = "The maximum length of a value in bytes (${DEFAULT-VALUE}).")
     private int valueSize;
 
-    @Option(names = "-d", description = "Print when a client disconnects.")
-    private boolean debug;
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public KvServer() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Usage.requirePort(spec, port);
-        Usage.require(spec, Integer.bitCount(slots) == 1 && slots >= KvLayout.PROBES && slots <= MAX_SLOTS,
+    protected void run() throws IOException, InterruptedException {
+        requirePort(port, false);
+        require(Integer.bitCount(slots) == 1 && slots >= KvLayout.PROBES && slots <= MAX_SLOTS,
                 "Invalid number of slots " + slots + " (a power of two from " + KvLayout.PROBES + " to " + MAX_SLOTS
                         + ")");
         requireSize("key", keySize);
         requireSize("value", valueSize);
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), debug);
-        // Freed after the RDMA service has closed: until then clients may read it.
+        // Freed after the service has closed: until then clients may read it.
         try (Arena arena = Arena.ofShared()) {
             KvTable table = new KvTable(new KvLayout(slots, keySize, valueSize), arena);
-            KvRequests requests = new KvRequests(table);
-            try (TcpService tcp = new TcpService(new InetSocketAddress(address, 0), requests, console);
-                    RdmaService rdma = new RdmaService(new InetSocketAddress(address, port), requests, tcp.port(),
-                            console)) {
-                console.print("a table of " + table.layout().bytes() + " bytes; RDMA port " + rdma.address().getPort()
-                        + ", TCP port " + tcp.port());
+            try (KvService service = new KvService(new InetSocketAddress(address, port), table, this::print)) {
+                print("a table of " + table.layout().bytes() + " bytes; listening on port "
+                        + service.address().getPort());
                 // until it is interrupted
                 new CountDownLatch(1).await();
             }
         }
-        return 0;
     }
 
     private void requireSize(String what, int size) {
-        Usage.require(spec, size >= 1 && size <= KvLayout.MAX_BYTES, "Invalid " + what + " size " + size
+        require(size >= 1 && size <= KvLayout.MAX_BYTES, "Invalid " + what + " size " + size
                 + " (valid range is 1 to " + KvLayout.MAX_BYTES + ")");
     }
 }

@@ -44,7 +44,7 @@ final class KvTable {
      * @return its version, an even number that grows; {@link #FULL} if there is no slot left for the key
      */
     synchronized long put(byte[] key, byte[] value) {
-        if (key.length == 0 || key.length > layout.keyBytes() || value.length > layout.valueBytes()) {
+        if (!layout.fits(key.length, value.length)) {
             throw new IllegalArgumentException("a key of " + key.length + " bytes and a value of " + value.length
                     + " in a table for 1 to " + layout.keyBytes() + " and " + layout.valueBytes());
         }

@@ -3,7 +3,6 @@ package io.rdmacm.examples.netty;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.bootstrap.ServerBootstrap;
@@ -13,25 +12,22 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.http.HttpServerCodec;
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.ExampleProgram;
 import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.Usage;
 import io.rdmacm.netty.RdmaIoHandler;
 import io.rdmacm.netty.RdmaServerStreamChannel;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code http_server}: an HTTP server on Netty that answers over RDMA. Apart from the class of the channel
  * and the event loop, it is what it would be over TCP.
  */
-@Command(name = "http_server", sortOptions = false, header = "An HTTP server on Netty, over RDMA.",
+@Command(name = "http_server", header = "An HTTP server on Netty, over RDMA.",
         description = "Answers /N with N bytes. Clients that know only sockets preload librspreload.so.",
         footer = {"%nFor example:", "  rdmacm http_server -a 192.168.99.1 -p 8080",
             "  LD_PRELOAD=librspreload.so curl http://192.168.99.1:8080/1000"})
-public final class HttpServer implements Callable<Integer> {
+final class HttpServer extends ExampleProgram {
     private static final int SECONDS = 10;
 
     @Option(names = "-a", paramLabel = "ADDR", defaultValue = "0.0.0.0", converter = HostConverter.class,
@@ -42,20 +38,9 @@ public final class HttpServer implements Callable<Integer> {
             description = "The port; by default a free one, which is printed.")
     private int port;
 
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public HttpServer() {
-    }
-
     @Override
-    public Integer call() throws InterruptedException {
-        Usage.requirePort(spec, port);
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
+    protected void run() throws InterruptedException {
+        requirePort(port, false);
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(RdmaIoHandler.newFactory());
         try {
             Channel server = new ServerBootstrap().group(group).channel(RdmaServerStreamChannel.class)
@@ -65,11 +50,10 @@ public final class HttpServer implements Callable<Integer> {
                             channel.pipeline().addLast(new HttpServerCodec(), new HttpAnswers());
                         }
                     }).bind(new InetSocketAddress(address, port)).sync().channel();
-            console.print("listening on port " + ((InetSocketAddress) server.localAddress()).getPort());
+            print("listening on port " + ((InetSocketAddress) server.localAddress()).getPort());
             server.closeFuture().sync();
         } finally {
             group.shutdownGracefully(0, SECONDS, TimeUnit.SECONDS);
         }
-        return 0;
     }
 }

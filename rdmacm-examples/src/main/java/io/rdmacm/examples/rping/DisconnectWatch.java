@@ -7,7 +7,7 @@ import java.time.Duration;
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.Threads;
 import io.rdmacm.verbs.QueuePair;
 
 /**
@@ -15,28 +15,21 @@ import io.rdmacm.verbs.QueuePair;
  * too: this flushes all posted requests, so that a thread that waits for a completion wakes up.
  */
 final class DisconnectWatch implements AutoCloseable {
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
     private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private final CmId id;
     private final QueuePair pair;
     private final String role;
-    private final Console console;
+    private final Rping options;
     private final Thread thread;
 
-    private DisconnectWatch(CmId id, QueuePair pair, String role, Console console) {
+    /** Starts the watch of an established connection. */
+    DisconnectWatch(CmId id, QueuePair pair, String role, Rping options) {
         this.id = id;
         this.pair = pair;
         this.role = role;
-        this.console = console;
-        this.thread = Thread.ofPlatform().name("rping-disconnect-watch").unstarted(this::watch);
-    }
-
-    /** Starts the watch of an established connection. */
-    static DisconnectWatch start(CmId id, QueuePair pair, String role, Console console) {
-        DisconnectWatch watch = new DisconnectWatch(id, pair, role, console);
-        watch.thread.start();
-        return watch;
+        this.options = options;
+        this.thread = Thread.ofPlatform().name("rping-disconnect-watch").start(this::watch);
     }
 
     /** Disconnects if the peer has not done so, and waits up to 20 seconds for the event. */
@@ -50,14 +43,14 @@ final class DisconnectWatch implements AutoCloseable {
     }
 
     private void watch() {
-        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, FOREVER)) {
-            console.report(role + " DISCONNECT EVENT...");
-            console.debug("%s", event);
+        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, Rping.FOREVER)) {
+            options.report(role + " DISCONNECT EVENT...");
+            options.debug("%s", event);
             disconnect();
         } catch (IOException e) {
-            console.report("rping: " + Console.describe(e));
+            options.report(e);
         } catch (InterruptedException e) {
-            console.debug("stopped waiting for the disconnect");
+            options.debug("stopped waiting for the disconnect");
         }
     }
 
@@ -68,24 +61,14 @@ final class DisconnectWatch implements AutoCloseable {
     }
 
     private void join() {
-        boolean interrupted = false;
         try {
             if (!thread.join(TIMEOUT)) {
                 thread.interrupt();
             }
         } catch (InterruptedException e) {
-            interrupted = true;
             thread.interrupt();
-        }
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        Threads.join(thread);
     }
 }

@@ -6,26 +6,22 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.support.ExampleProgram;
 import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.Usage;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code rping}, as rping(1): the client offers some memory, the server reads a ping from it and writes it
  * back. Client and server also work with those of rdma-core. This class holds the options; {@link RpingServer} and
  * {@link RpingClient} are the two roles.
  */
-@Command(name = "rping", sortOptions = false, header = "Ping-pong with RDMA reads and writes.",
+@Command(name = "rping", header = "Ping-pong with RDMA reads and writes.",
         description = "The client offers its memory; the server reads a ping from it and writes it back.",
         footer = {"%nFor example, a server, and a client on another machine that pings it ten times:",
             "  rdmacm rping -s -v", "  rdmacm rping -c -a 192.168.99.1 -v -C 10"})
-public final class Rping implements Callable<Integer> {
+final class Rping extends ExampleProgram {
     // The limits of the C program: room for the start of a ping; and the server's size must suit all clients.
     private static final int MIN_SIZE = 23;
     private static final int MAX_SIZE = 65_535;
@@ -78,26 +74,22 @@ public final class Rping implements Callable<Integer> {
             description = "Client: how long to try again while no server listens (${DEFAULT-VALUE}).")
     private int patience;
 
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public Rping() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        check();
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), debug);
+    protected void run() throws IOException, InterruptedException {
+        require(server != client, "either -s or -c: be the server or the client");
+        require(size >= MIN_SIZE && size <= MAX_SIZE,
+                "Invalid size " + size + " (valid range is " + MIN_SIZE + " to " + MAX_SIZE + ")");
+        require(count >= 0, "Invalid count " + count);
+        require(patience >= 0, "Invalid time to wait " + patience);
+        requirePort(port, client);
+        require(server || address != null, "a client needs the server's address: -a ADDR");
+        require(server || !persistent, "-P is for servers");
+        require(client || patience == 0, "--wait-server is for clients");
         if (server) {
-            new RpingServer(this, console).run();
+            new RpingServer(this).run();
         } else {
-            new RpingClient(this, console).run();
+            new RpingClient(this).run();
         }
-        return 0;
     }
 
     /** Returns the server's address, to listen on or to connect to. */
@@ -140,16 +132,10 @@ public final class Rping implements Callable<Integer> {
         return ownQueuePair;
     }
 
-    private void check() {
-        Usage.require(spec, server != client, "either -s or -c: be the server or the client");
-        Usage.require(spec, size >= MIN_SIZE && size <= MAX_SIZE,
-                "Invalid size " + size + " (valid range is " + MIN_SIZE + " to " + MAX_SIZE + ")");
-        Usage.require(spec, count >= 0, "Invalid count " + count);
-        Usage.require(spec, patience >= 0, "Invalid time to wait " + patience);
-        Usage.requirePort(spec, port);
-        Usage.require(spec, server || address != null, "a client needs the server's address: -a ADDR");
-        Usage.require(spec, server || port != 0, "a client needs the server's port: -p PORT");
-        Usage.require(spec, server || !persistent, "-P is for servers");
-        Usage.require(spec, client || patience == 0, "--wait-server is for clients");
+    /** Prints a line that helps to follow each step, if it is wanted. */
+    void debug(String format, Object... arguments) {
+        if (debug) {
+            print(String.format(format, arguments));
+        }
     }
 }

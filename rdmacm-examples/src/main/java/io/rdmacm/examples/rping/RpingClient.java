@@ -10,7 +10,6 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.RejectReason;
 import io.rdmacm.core.RejectedException;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.work.AccessFlag;
 
@@ -20,11 +19,9 @@ final class RpingClient {
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final Rping options;
-    private final Console console;
 
-    RpingClient(Rping options, Console console) {
+    RpingClient(Rping options) {
         this.options = options;
-        this.console = console;
     }
 
     /** Connects, and returns when all pings have come back. */
@@ -40,7 +37,7 @@ final class RpingClient {
                 if (late || e.reason() != RejectReason.INVALID_SERVICE_ID) {
                     throw e;
                 }
-                console.debug("no server listens yet");
+                options.debug("no server listens yet");
                 Thread.sleep(PAUSE);
             }
         }
@@ -50,11 +47,11 @@ final class RpingClient {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             id.resolveAddress(options.source(), options.address(), RESOLVE_TIMEOUT);
             channel.await(id, CmEventType.ADDR_RESOLVED, RpingConnection.TIMEOUT).close();
-            console.debug("address resolved: it is reached through %s", id.context().deviceName());
+            options.debug("address resolved: it is reached through %s", id.context().deviceName());
             id.resolveRoute(RESOLVE_TIMEOUT);
             channel.await(id, CmEventType.ROUTE_RESOLVED, RpingConnection.TIMEOUT).close();
-            console.debug("route resolved");
-            RpingConnection.open(id, "client", options, console, connection -> {
+            options.debug("route resolved");
+            RpingConnection.open(id, "client", options, connection -> {
                 connection.connect();
                 sendPings(connection);
             });
@@ -77,7 +74,7 @@ final class RpingClient {
                             + source.memory().mismatch(sink.memory()));
                 }
                 if (options.isVerbose()) {
-                    console.print("ping data: " + PingData.show(PingData.text(sink.memory())));
+                    options.print("ping data: " + PingData.show(PingData.text(sink.memory())));
                 }
             }
         }

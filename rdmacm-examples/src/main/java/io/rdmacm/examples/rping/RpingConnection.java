@@ -7,7 +7,6 @@ import java.time.Duration;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
@@ -40,9 +39,8 @@ final class RpingConnection implements AutoCloseable {
 
     private final CmId id;
     private final String role;
-    private final Console console;
+    private final Rping options;
     private final QueuePair pair;
-    private final boolean ownPair;
     private final MemoryRegion buffer;
     private final MemoryRegion outbox;
     private final MemoryRegion inbox;
@@ -55,13 +53,12 @@ final class RpingConnection implements AutoCloseable {
     // null until there is a connection
     private DisconnectWatch disconnectWatch;
 
-    private RpingConnection(CmId id, String role, Console console, QueuePair pair, boolean ownPair,
+    private RpingConnection(CmId id, String role, Rping options, QueuePair pair,
             MemoryRegion inbox, MemoryRegion outbox, MemoryRegion buffer) throws IOException {
         this.id = id;
         this.role = role;
-        this.console = console;
+        this.options = options;
         this.pair = pair;
-        this.ownPair = ownPair;
         this.inbox = inbox;
         this.outbox = outbox;
         this.buffer = buffer;
@@ -70,7 +67,7 @@ final class RpingConnection implements AutoCloseable {
         transfer = sends.get(1);
         receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
                 .data(inbox, 0, RemoteBuffer.MESSAGE);
-        if (ownPair) {
+        if (options.makesOwnQueuePair()) {
             id.modifyQueuePair(pair, QueuePairState.INIT);
         }
         // Before the connection is established: the peer may send its first message at once.
@@ -96,7 +93,7 @@ final class RpingConnection implements AutoCloseable {
     }
 
     /** Creates what a connection needs, runs the session, and closes everything in reverse order. */
-    static void open(CmId id, String role, Rping options, Console console, Session session)
+    static void open(CmId id, String role, Rping options, Session session)
             throws IOException, InterruptedException {
         VerbsContext device = id.context();
         try (ProtectionDomain domain = device.allocateProtectionDomain();
@@ -107,16 +104,15 @@ final class RpingConnection implements AutoCloseable {
                 MemoryRegion buffer = domain.allocate(options.size(), AccessFlag.LOCAL_WRITE,
                         AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
                 QueuePair pair = createPair(id, domain, queue, options.makesOwnQueuePair());
-                RpingConnection connection = new RpingConnection(id, role, console, pair,
-                        options.makesOwnQueuePair(), inbox, outbox, buffer)) {
-            console.debug("created %s", pair);
+                RpingConnection connection = new RpingConnection(id, role, options, pair, inbox, outbox, buffer)) {
+            options.debug("created %s", pair);
             session.run(connection);
         }
     }
 
     /** Accepts the connection, on the server. */
     void accept() throws IOException, InterruptedException {
-        if (ownPair) {
+        if (options.makesOwnQueuePair()) {
             bringUp();
         }
         id.accept(parameters());
@@ -127,7 +123,7 @@ final class RpingConnection implements AutoCloseable {
     /** Connects, on the client. */
     void connect() throws IOException, InterruptedException {
         id.connect(parameters());
-        if (ownPair) {
+        if (options.makesOwnQueuePair()) {
             await(CmEventType.CONNECT_RESPONSE);
             bringUp();
             id.establish();
@@ -155,14 +151,14 @@ final class RpingConnection implements AutoCloseable {
     /** Tells the peer to go on; the content of the message does not matter. */
     void goAhead() throws IOException, InterruptedException {
         send(RemoteBuffer.of(buffer));
-        console.debug("sent go-ahead");
+        options.debug("sent go-ahead");
     }
 
     /** Waits for a message from the peer: an offer or a go-ahead. */
     RemoteBuffer receive() throws IOException, InterruptedException {
         await(Work.RECEIVE);
         RemoteBuffer offered = RemoteBuffer.read(inbox.memory());
-        console.debug("received %s", offered);
+        options.debug("received %s", offered);
         pair.postReceive(receive);
         return offered;
     }
@@ -177,7 +173,7 @@ final class RpingConnection implements AutoCloseable {
                 .data(buffer, 0, (int) source.length());
         pair.postSend(transfer);
         await(Work.READ);
-        console.debug("read the ping");
+        options.debug("read the ping");
     }
 
     /** Writes the first bytes of the buffer to the peer's memory. */
@@ -189,7 +185,7 @@ final class RpingConnection implements AutoCloseable {
         transfer.id(Work.WRITE.ordinal()).rdmaWrite(sink.address(), sink.key()).data(buffer, 0, length);
         pair.postSend(transfer);
         await(Work.WRITE);
-        console.debug("wrote the echo");
+        options.debug("wrote the echo");
     }
 
     /** Disconnects, if there is a connection. */
@@ -217,7 +213,7 @@ final class RpingConnection implements AutoCloseable {
     private ConnectionParameters parameters() {
         // rping has at most one read outstanding.
         return ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
-                .queuePairNumber(ownPair ? pair.number() : 0).build();
+                .queuePairNumber(options.makesOwnQueuePair() ? pair.number() : 0).build();
     }
 
     private void await(CmEventType expected) throws IOException, InterruptedException {
@@ -225,8 +221,8 @@ final class RpingConnection implements AutoCloseable {
     }
 
     private void established() {
-        console.debug("connected with %s", id.peerAddress());
-        disconnectWatch = DisconnectWatch.start(id, pair, role, console);
+        options.debug("connected with %s", id.peerAddress());
+        disconnectWatch = new DisconnectWatch(id, pair, role, options);
     }
 
     private void send(RemoteBuffer message) throws IOException, InterruptedException {

@@ -3,7 +3,6 @@ package io.rdmacm.examples.rping;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -12,19 +11,15 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.Console;
 
 /** The server of rping: listens, accepts, and answers the pings of one client, or of many. */
 final class RpingServer {
     private static final int BACKLOG = 64;
-    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
 
     private final Rping options;
-    private final Console console;
 
-    RpingServer(Rping options, Console console) {
+    RpingServer(Rping options) {
         this.options = options;
-        this.console = console;
     }
 
     /** Serves one client and returns; a persistent server runs until it is interrupted. */
@@ -34,9 +29,9 @@ final class RpingServer {
             listener.bindAddress(address);
             listener.listen(BACKLOG);
             if (address.getPort() == 0) {
-                console.print("server listening on port " + listener.localAddress().getPort());
+                options.print("server listening on port " + listener.localAddress().getPort());
             }
-            console.debug("listening on %s", listener.localAddress());
+            options.debug("listening on %s", listener.localAddress());
             if (options.isPersistent()) {
                 serveAll(channel, listener);
             } else {
@@ -63,7 +58,7 @@ final class RpingServer {
         try {
             serve(client);
         } catch (IOException | RuntimeException e) {
-            console.report("rping: " + Console.describe(e));
+            options.report(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -71,8 +66,8 @@ final class RpingServer {
 
     /** Waits for the next client, and returns its new id, which the caller has to close. */
     private CmId awaitClient(EventChannel channel, CmId listener) throws IOException, InterruptedException {
-        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, FOREVER)) {
-            console.debug("connect request from %s", request.id().peerAddress());
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, Rping.FOREVER)) {
+            options.debug("connect request from %s", request.id().peerAddress());
             return request.id();
         }
     }
@@ -80,7 +75,7 @@ final class RpingServer {
     /** Serves one client, from the accept to the close of the connection. */
     private void serve(CmId client) throws IOException, InterruptedException {
         try (client) {
-            RpingConnection.open(client, "server", options, console, connection -> {
+            RpingConnection.open(client, "server", options, connection -> {
                 connection.accept();
                 answerPings(connection);
             });
@@ -99,7 +94,7 @@ final class RpingServer {
             connection.read(source);
             byte[] ping = PingData.text(connection.buffer().memory());
             if (options.isVerbose()) {
-                console.print("server ping data: " + PingData.show(ping));
+                options.print("server ping data: " + PingData.show(ping));
             }
             connection.goAhead();
             RemoteBuffer sink = connection.receive();

@@ -7,12 +7,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.List;
 
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamMapping;
-import io.rdmacm.examples.support.Console;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 
 /**
@@ -24,30 +22,19 @@ final class MappedExchange {
     private static final int SYNC = 16;
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
 
-    private final boolean client;
-    private final TransferMode mode;
-    private final Duration timeout;
+    private final StreamProgram program;
+    private final boolean async;
+    private final boolean blocking;
     private final BusyWait busy;
     // null if the data do not matter
     private final CountingData data;
-    private final Console console;
 
-    /**
-     * Creates an exchange.
-     *
-     * @param client whether this side sends first
-     * @param mode how data are transferred
-     * @param timeout how long to wait for the peer
-     * @param verify whether the data are checked
-     * @param console gets the results
-     */
-    MappedExchange(boolean client, TransferMode mode, Duration timeout, boolean verify, Console console) {
-        this.client = client;
-        this.mode = mode;
-        this.timeout = timeout;
-        this.busy = new BusyWait(timeout);
-        this.data = verify ? new CountingData() : null;
-        this.console = console;
+    MappedExchange(StreamProgram program) {
+        this.program = program;
+        this.async = program.wants(TestOption.ASYNC);
+        this.blocking = program.isBlocking();
+        this.busy = new BusyWait(program.timeout());
+        this.data = program.wants(TestOption.VERIFY) ? new CountingData() : null;
     }
 
     /** Runs tests, and prints their results. */
@@ -62,17 +49,17 @@ final class MappedExchange {
                 }
             }
         }
-        if (!client) {
-            new RdmaEnd(stream, mode, timeout).awaitPeer();
+        if (program.isServer()) {
+            new RdmaEnd(stream, program).awaitPeer();
         }
     }
 
     private void run(RdmaStream stream, StreamTest test, MemorySegment memory)
             throws IOException, InterruptedException {
-        StreamEnd end = new RdmaEnd(stream, mode, timeout);
+        StreamEnd end = new RdmaEnd(stream, program);
         // The C program receives this where the peer will write to, so it must not look like a turn.
         ByteBuffer sync = ByteBuffer.allocateDirect(SYNC).putLong(-1).putLong(-1).flip();
-        if (client) {
+        if (!program.isServer()) {
             end.send(sync.duplicate());
             end.receive(sync);
         } else {
@@ -82,7 +69,7 @@ final class MappedExchange {
         byte turn = 0;
         long start = System.nanoTime();
         for (int i = 0; i < test.iterations(); i++) {
-            if (client) {
+            if (!program.isServer()) {
                 send(stream, memory, test.count(), turn++);
                 receive(memory, turn++);
             } else {
@@ -90,7 +77,7 @@ final class MappedExchange {
                 send(stream, memory, test.count(), turn++);
             }
         }
-        console.print(test.report(System.nanoTime() - start));
+        program.print(test.report(System.nanoTime() - start));
     }
 
     /** Sends transfers, of which the peer looks at the last one only. */
@@ -110,14 +97,14 @@ final class MappedExchange {
     private void send(RdmaStream stream, MemorySegment memory) throws IOException, InterruptedException {
         busy.reset();
         for (long sent = 0; sent < memory.byteSize();) {
-            if (mode.async()) {
+            if (async) {
                 await(stream);
             }
             int written = stream.writeMapped(memory.asSlice(sent), sent);
             sent += written;
             if (written > 0) {
                 busy.reset();
-            } else if (mode.blocking()) {
+            } else if (blocking) {
                 await(stream);
             } else {
                 busy.pause();
@@ -126,8 +113,8 @@ final class MappedExchange {
     }
 
     private void await(RdmaStream stream) throws IOException, InterruptedException {
-        if (stream.await(RdmaStream.WRITABLE, timeout) == 0) {
-            throw new RdmaTimeoutException("riowrite", "there was no room for " + timeout.toSeconds() + " s");
+        if (stream.await(RdmaStream.WRITABLE, program.timeout()) == 0) {
+            throw new RdmaTimeoutException("riowrite", "there was no room for " + program.timeout().toSeconds() + " s");
         }
     }
 

@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.Locale;
 
 import io.rdmacm.core.stream.RdmaStream;
-import io.rdmacm.examples.support.Console;
 
 /** The client of rcopy: names the file, sends its data, and closes it. */
 final class RcopyClient {
@@ -24,33 +23,33 @@ final class RcopyClient {
 
     private final InetSocketAddress server;
     private final Duration timeout;
-    private final Console console;
+    private final Rcopy program;
 
-    RcopyClient(InetSocketAddress server, Duration timeout, Console console) {
+    RcopyClient(InetSocketAddress server, Rcopy program) {
         this.server = server;
-        this.timeout = timeout;
-        this.console = console;
+        this.timeout = program.timeout();
+        this.program = program;
     }
 
     void run(Path source, String destination) throws IOException, InterruptedException {
         try (FileChannel file = FileChannel.open(source, StandardOpenOption.READ);
                 RdmaStream stream = RdmaStream.connect(server, timeout)) {
             long bytes = file.size();
-            console.part("opening...");
+            program.part("opening...");
             open(stream, (int) Files.getAttribute(source, "unix:mode"), destination);
-            console.part("transferring");
+            program.part("transferring");
             announce(stream, bytes);
-            console.part("...");
+            program.part("...");
             long start = System.nanoTime();
             send(stream, file, bytes);
             awaitResponse(stream, CopyMessage.WRITE, "write " + destination);
             long nanos = System.nanoTime() - start;
-            console.part("closing...");
+            program.part("closing...");
             send(stream, new CopyMessage(CopyMessage.CLOSE, CopyMessage.BYTES, 0, 0).put(
                     CopyMessage.buffer(CopyMessage.BYTES)));
             awaitResponse(stream, CopyMessage.CLOSE, "close " + destination);
-            console.print("done");
-            console.print(String.format(Locale.ROOT, "%d bytes in %.2f seconds = %.2f Gb/sec", bytes,
+            program.print("done");
+            program.print(String.format(Locale.ROOT, "%d bytes in %.2f seconds = %.2f Gb/sec", bytes,
                     nanos / NANOS_PER_SECOND, bytes * 8 / BITS_PER_GIGABIT / (nanos / NANOS_PER_SECOND)));
         }
     }

@@ -21,8 +21,6 @@ import java.util.Set;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
-import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.PeerTimeout;
 
 /** The server of rcopy: serves one client after the other, each of which can send files. */
 final class RcopyServer {
@@ -36,13 +34,13 @@ final class RcopyServer {
 
     private final InetSocketAddress address;
     private final Duration timeout;
-    private final Console console;
+    private final Rcopy program;
     private final ByteBuffer piece = CopyMessage.buffer(PIECE);
 
-    RcopyServer(InetSocketAddress address, Duration timeout, Console console) {
+    RcopyServer(InetSocketAddress address, Rcopy program) {
         this.address = address;
-        this.timeout = timeout;
-        this.console = console;
+        this.timeout = program.timeout();
+        this.program = program;
     }
 
     /** Serves clients until the thread is interrupted. */
@@ -50,12 +48,12 @@ final class RcopyServer {
         StreamSettings settings = StreamSettings.builder().reuseAddress(true).build();
         try (RdmaStreamServer server = RdmaStreamServer.listen(address, 1, settings)) {
             while (true) {
-                console.part("waiting for connection...");
-                try (RdmaStream stream = server.accept(PeerTimeout.FOREVER); Session session = new Session(stream)) {
-                    console.print("client: " + stream.peerAddress().getAddress().getHostAddress());
+                program.part("waiting for connection...");
+                try (RdmaStream stream = server.accept(Rcopy.FOREVER); Session session = new Session(stream)) {
+                    program.print("client: " + stream.peerAddress().getAddress().getHostAddress());
                     session.run();
                 } catch (IOException e) {
-                    console.report("rcopy: " + Console.describe(e));
+                    program.report(e);
                 }
             }
         }
@@ -86,19 +84,19 @@ final class RcopyServer {
                 };
                 message.respond(stream, status, timeout);
                 if (message.command() == CopyMessage.CLOSE) {
-                    console.print("done");
+                    program.print("done");
                 }
             }
         }
 
         private int open(CopyMessage message) throws IOException, InterruptedException {
-            console.part("opening: ");
+            program.part("opening: ");
             ByteBuffer name = CopyMessage.buffer(message.length() - CopyMessage.BYTES);
             CopyMessage.receive(stream, name, timeout);
             String path = text(name.flip());
-            console.part(path + ", ");
+            program.part(path + ", ");
             if (file != null) {
-                console.print("cannot open another file");
+                program.print("cannot open another file");
                 return BUSY;
             }
             try {
@@ -106,25 +104,25 @@ final class RcopyServer {
                         StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING), mode(message.data()));
                 return 0;
             } catch (IOException | InvalidPathException e) {
-                console.print("unable to open destination file");
+                program.print("unable to open destination file");
                 return e instanceof NoSuchFileException || e instanceof InvalidPathException ? NO_ENTRY
                         : e instanceof AccessDeniedException ? NO_ACCESS : IO_ERROR;
             }
         }
 
         private int write(CopyMessage message) throws IOException, InterruptedException {
-            console.part("transferring");
+            program.part("transferring");
             if (file == null) {
-                console.print("...file not opened");
+                program.print("...file not opened");
                 return INVALID;
             }
             if (message.length() != CopyMessage.WRITE_BYTES) {
-                console.print("...invalid message length " + message.length());
+                program.print("...invalid message length " + message.length());
                 return INVALID;
             }
             CopyMessage.receive(stream, piece.clear().limit(Long.BYTES), timeout);
             long bytes = piece.flip().getLong();
-            console.part("..." + bytes + " bytes...");
+            program.part("..." + bytes + " bytes...");
             for (long left = bytes; left > 0; left -= piece.limit()) {
                 CopyMessage.receive(stream, piece.clear().limit((int) Math.min(left, PIECE)), timeout);
                 piece.flip();
@@ -136,7 +134,7 @@ final class RcopyServer {
         }
 
         private int closeFile() throws IOException {
-            console.part("closing...");
+            program.part("closing...");
             close();
             return 0;
         }

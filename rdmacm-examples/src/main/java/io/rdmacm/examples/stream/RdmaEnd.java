@@ -12,26 +12,28 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 /** One end of an {@link RdmaStream}. */
 final class RdmaEnd implements StreamEnd {
     private final RdmaStream stream;
-    private final TransferMode mode;
+    private final boolean async;
+    private final boolean blocking;
     private final Duration timeout;
     private final BusyWait busy;
 
-    RdmaEnd(RdmaStream stream, TransferMode mode, Duration timeout) {
+    RdmaEnd(RdmaStream stream, StreamProgram program) {
         this.stream = stream;
-        this.mode = mode;
-        this.timeout = timeout;
+        this.async = program.wants(TestOption.ASYNC);
+        this.blocking = program.isBlocking();
+        this.timeout = program.timeout();
         this.busy = new BusyWait(timeout);
     }
 
     @Override
     public void send(ByteBuffer data) throws IOException, InterruptedException {
-        if (mode.blocking() && !mode.async()) {
+        if (blocking && !async) {
             stream.write(data, timeout);
             return;
         }
         busy.reset();
         while (data.hasRemaining()) {
-            if (mode.async()) {
+            if (async) {
                 await(RdmaStream.WRITABLE);
                 stream.write(data);
             } else if (stream.write(data) == 0) {
@@ -47,18 +49,18 @@ final class RdmaEnd implements StreamEnd {
         busy.reset();
         while (data.hasRemaining()) {
             int length;
-            if (mode.async()) {
+            if (async) {
                 await(RdmaStream.READABLE);
                 length = stream.read(data);
             } else {
-                length = mode.blocking() ? stream.read(data, timeout) : stream.read(data);
+                length = blocking ? stream.read(data, timeout) : stream.read(data);
             }
             if (length < 0) {
                 throw new EOFException("the peer has closed the stream");
             }
             if (length > 0) {
                 busy.reset();
-            } else if (!mode.blocking()) {
+            } else if (!blocking) {
                 busy.pause();
             }
         }

@@ -2,21 +2,15 @@
 package io.rdmacm.examples.stream;
 
 import java.io.IOException;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-import io.rdmacm.examples.support.Console;
-import io.rdmacm.examples.support.Usage;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.stream.StreamSettings;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The command {@code rstream}, as rstream(1): a client sends transfers of some size and the server sends as many back,
@@ -24,57 +18,35 @@ import picocli.CommandLine.Spec;
  *
  * <p>Unlike in C, a transfer with wrong data ends the program. A server uses inline data of one size for all its tests.
  */
-@Command(name = "rstream", sortOptions = false, header = "Measures streams of bytes over RDMA.",
+@Command(name = "rstream", header = "Measures streams of bytes over RDMA.",
         description = "The client sends transfers, and the server sends as many back: a series of sizes, first one"
                 + " transfer at a time, then many. Both sides need the same -I, -C, -S and -T v.",
         footer = {"%nFor example, a server, and a client:",
             "  rdmacm rstream -T b", "  rdmacm rstream -s 192.168.99.1 -T b"})
-public final class Rstream implements Callable<Integer> {
-    @Mixin
-    private StreamOptions options;
-
+final class Rstream extends StreamProgram {
     @Option(names = "-k", paramLabel = "SECONDS", defaultValue = "0",
             description = "How often an idle connection is checked; 0, the default, for never.")
     private int keepAlive;
 
-    @Option(names = "-T", paramLabel = "TEST", converter = TestOption.Converter.class,
-            description = {"How to transfer data; may be given several times:",
-                "s|sockets: over TCP", "a|async: wait before each call (as with poll)",
-                "b|blocking: sleep while there is nothing to do",
-                "f|fork: over TCP, a server serves each connection in a thread of its own, since a JVM cannot fork",
-                "n|nonblocking: never sleep (the default)", "r|resolve: resolve addresses with librdmacm",
-                "v|verify: check the data"})
-    private List<TestOption> tests = List.of();
-
-    @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this.")
-    private boolean help;
-
-    @Spec
-    private CommandSpec spec;
-
-    /** Created by picocli. */
-    public Rstream() {
-    }
-
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        Set<TestOption> wanted = EnumSet.noneOf(TestOption.class);
-        wanted.addAll(tests);
-        Usage.require(spec, keepAlive >= 0, "Invalid keep-alive time " + keepAlive);
-        options.check(wanted.contains(TestOption.RESOLVE));
-        Console console = new Console(spec.commandLine().getOut(), spec.commandLine().getErr(), false);
-        boolean forks = wanted.contains(TestOption.FORK);
-        try (StreamConnector connector = connector(forks || wanted.contains(TestOption.SOCKETS))) {
-            StreamExchange exchange = new StreamExchange(!options.isServer(), options.longest(),
-                    wanted.contains(TestOption.VERIFY), console);
-            console.print(StreamTest.HEADER);
-            for (StreamOptions.Part part : options.parts()) {
-                reportKeepAlive(console);
-                try (StreamEnd end = connector.next(part.inlineSize())) {
-                    if (options.isServer()) {
-                        reportKeepAlive(console);
+    protected void run() throws IOException, InterruptedException {
+        require(keepAlive >= 0, "Invalid keep-alive time " + keepAlive);
+        checkOptions();
+        boolean forks = wants(TestOption.FORK);
+        StreamSettings settings = settings().keepAlive(Duration.ofSeconds(keepAlive)).build();
+        boolean sockets = forks || wants(TestOption.SOCKETS);
+        try (RdmaStreamServer listener = sockets ? null : listen(settings);
+                ServerSocketChannel socket = sockets && isServer() ? SocketEnd.listen(this) : null) {
+            StreamExchange exchange = new StreamExchange(this);
+            print(StreamTest.HEADER);
+            for (Part part : parts()) {
+                reportKeepAlive();
+                try (StreamEnd end = sockets ? SocketEnd.next(socket, this, keepAlive)
+                        : new RdmaEnd(stream(listener, settings, part.inlineSize()), this)) {
+                    if (isServer()) {
+                        reportKeepAlive();
                     }
-                    if (forks && options.isServer()) {
+                    if (forks && isServer()) {
                         inThread(() -> exchange.run(end, part.tests()));
                     } else {
                         exchange.run(end, part.tests());
@@ -82,21 +54,13 @@ public final class Rstream implements Callable<Integer> {
                 }
             }
         }
-        return 0;
-    }
-
-    private StreamConnector connector(boolean sockets) throws IOException {
-        TransferMode mode = TransferMode.of(tests);
-        return sockets ? new SocketConnector(options, mode, keepAlive)
-                : new RdmaConnector(options, options.settings(mode).keepAlive(Duration.ofSeconds(keepAlive)).build(),
-                        mode);
     }
 
     /** Prints what C prints whenever it sets the options of a socket: those of a listener too. */
-    private void reportKeepAlive(Console console) {
+    private void reportKeepAlive() {
         if (keepAlive > 0) {
-            console.print("Keepalive: ON");
-            console.print("  time: " + keepAlive);
+            print("Keepalive: ON");
+            print("  time: " + keepAlive);
         }
     }
 

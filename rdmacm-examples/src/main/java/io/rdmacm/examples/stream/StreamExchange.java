@@ -5,36 +5,25 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-import io.rdmacm.examples.support.Console;
-
 /** What rstream does with a connection. */
 final class StreamExchange {
     // what each side sends before a test begins
     private static final int SYNC = 16;
 
-    private final boolean client;
+    private final StreamProgram program;
     private final ByteBuffer buffer;
     // null if the data do not matter
     private final CountingData data;
-    private final Console console;
 
-    /**
-     * Creates an exchange.
-     *
-     * @param client whether this side sends first
-     * @param longest the length of the longest transfer
-     * @param verify whether the data are checked
-     * @param console gets the results
-     */
-    StreamExchange(boolean client, int longest, boolean verify, Console console) {
-        this.client = client;
-        this.buffer = ByteBuffer.allocateDirect(Math.max(longest, SYNC));
-        this.data = verify ? new CountingData() : null;
-        this.console = console;
+    StreamExchange(StreamProgram program) {
+        this.program = program;
+        this.buffer = ByteBuffer.allocateDirect(Math.max(program.longest(), SYNC));
+        this.data = program.wants(TestOption.VERIFY) ? new CountingData() : null;
     }
 
     /** Runs tests, and prints their results. */
     void run(StreamEnd end, List<StreamTest> tests) throws IOException, InterruptedException {
+        boolean client = !program.isServer();
         for (StreamTest test : tests) {
             transfer(end, client, SYNC, 1);
             transfer(end, !client, SYNC, 1);
@@ -43,7 +32,7 @@ final class StreamExchange {
                 transfer(end, client, test.size(), test.count());
                 transfer(end, !client, test.size(), test.count());
             }
-            console.print(test.report(System.nanoTime() - start));
+            program.print(test.report(System.nanoTime() - start));
         }
         if (!client) {
             end.awaitPeer();

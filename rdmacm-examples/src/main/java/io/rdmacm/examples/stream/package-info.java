@@ -8,7 +8,6 @@
  * <p>Read {@link io.rdmacm.examples.stream.RcopyClient} and {@link io.rdmacm.examples.stream.RcopyServer} first, which
  * copy a file; then {@link io.rdmacm.examples.stream.RdmaEnd}, which shows the ways to wait, and
  * {@link io.rdmacm.examples.stream.MappedExchange}, which writes to memory of the peer.
- * {@link io.rdmacm.examples.stream.Rstream}, {@link io.rdmacm.examples.stream.Riostream} and
- * {@link io.rdmacm.examples.stream.Rcopy} hold the options.
+ * {@link io.rdmacm.examples.stream.StreamProgram} holds the options of rstream and riostream.
  */
 package io.rdmacm.examples.stream;

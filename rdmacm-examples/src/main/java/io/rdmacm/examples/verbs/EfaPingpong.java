@@ -3,16 +3,13 @@ package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.Callable;
 
+import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.AddressHandle;
-import io.rdmacm.verbs.CompletionChannel;
-import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
-import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.address.AddressAttributes;
@@ -22,11 +19,8 @@ import io.rdmacm.verbs.efa.EfaTransitions;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.queue.QueuePairType;
-import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /**
  * The command {@code efa_pingpong}: sends messages back and forth between SRD queue pairs of two EFA devices. SRD is
@@ -35,36 +29,20 @@ import picocli.CommandLine.Option;
  *
  * <p>Not run on a card: the tests run it over a stand-in for the kernel and the card.
  */
-@Command(name = "efa_pingpong", sortOptions = false, header = "Ping-pong over SRD, the transport of EFA.",
+@Command(name = "efa_pingpong", header = "Ping-pong over SRD, the transport of EFA.",
         description = "Sends messages back and forth, and prints how long that took.",
         footer = {"%nFor example, a server, and a client on another machine:",
             "  rdmacm efa_pingpong -c", "  rdmacm efa_pingpong -c 192.168.99.1"})
-public final class EfaPingpong implements Callable<Integer> {
+final class EfaPingpong extends PingPongProgram {
     private static final int QUEUE_KEY = 0x11111111;
 
-    @Mixin
-    private PingPongOptions options;
-
-    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "4096",
-            description = "The length of a message (${DEFAULT-VALUE}).")
-    private int size;
-
-    /** Created by picocli. */
-    public EfaPingpong() {
+    EfaPingpong() {
+        super(4096);
     }
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        options.check();
-        options.require(size >= 1, "Invalid size " + size);
-        try (VerbsContext context = options.openDevice(EfaPingpong::isEfa, "an EFA device")) {
-            long longest = context.queryPort(options.devicePort()).maxMessageSize();
-            if (size > longest) {
-                throw new IOException("Requested size larger than the longest message (" + longest + ")");
-            }
-            run(context);
-        }
-        return 0;
+    VerbsContext openDevice() throws IOException {
+        return openDevice(EfaPingpong::isEfa, "an EFA device");
     }
 
     private static boolean isEfa(VerbsContext context) throws RdmaException {
@@ -76,45 +54,54 @@ public final class EfaPingpong implements Callable<Integer> {
         }
     }
 
-    private void run(VerbsContext context) throws IOException, InterruptedException {
-        int depth = options.depth();
-        try (CompletionChannel channel = options.createChannel(context);
-                CompletionQueue queue = options.createQueue(context, channel, depth + 1);
-                ProtectionDomain domain = context.allocateProtectionDomain();
-                MemoryRegion buffer = domain.allocate(size, AccessFlag.LOCAL_WRITE);
-                QueuePair pair = EfaQueuePair.create(domain, QueuePairInitAttributes.builder()
-                        .type(QueuePairType.DRIVER).completionQueue(queue).maxSendRequests(1)
-                        .maxReceiveRequests(depth).sendOperations(List.of(SendOperation.SEND)).build())) {
-            PageMarks.erase(buffer.memory());
-            ReceiveRequests receives = PingPong.receives(depth, buffer, size);
-            pair.modify(EfaTransitions.resetToInit(options.devicePort(), 0, QUEUE_KEY));
-            // The peer may send as soon as it has our address.
-            pair.postReceive(receives, 0, depth);
-            Destination own = new Destination(0, pair.number(), 0,
-                    context.queryGid(options.devicePort(), options.gidIndexOrFirst()));
-            Destination peer = new Exchange(options, 1).run(List.of(own), peers -> {
-                pair.modify(EfaTransitions.initToRtr());
-                pair.modify(EfaTransitions.rtrToRts(own.packetNumber()));
-            }).getFirst();
+    /** Returns the index of the port's GID; a port has only one, so that no option is needed. */
+    @Override
+    int gidIndex() {
+        return Math.max(0, super.gidIndex());
+    }
 
-            try (AddressHandle address = domain.createAddressHandle(AddressAttributes.builder()
-                    .port(options.devicePort()).globalRoute(peer.gid(), options.gidIndexOrFirst()).build())) {
-                if (options.marksData()) {
-                    PageMarks.write(buffer.memory());
-                }
-                new PingPong(options, queue, List.of(pair), count -> pair.postReceive(receives, 0, count),
-                        only -> send(pair, address, peer.queuePair(), buffer)).run(size);
-                if (options.checksData()) {
-                    PageMarks.check(buffer.memory());
-                }
-            }
+    @Override
+    void requireSupport(VerbsContext context) throws IOException {
+        long longest = context.queryPort(devicePort()).maxMessageSize();
+        if (size() > longest) {
+            throw new IOException("Requested size larger than the longest message (" + longest + ")");
         }
     }
 
-    private void send(QueuePair pair, AddressHandle address, int number, MemoryRegion buffer) throws RdmaException {
-        try (SendBatch batch = pair.startBatch()) {
-            batch.id(PingPong.SEND).send(buffer, 0, size).datagram(address, number, QUEUE_KEY);
-            batch.complete();
-        }
+    @Override
+    QueuePair create(ProtectionDomain domain, QueuePairInitAttributes.Builder attributes) throws IOException {
+        return EfaQueuePair.create(domain, attributes.type(QueuePairType.DRIVER)
+                .sendOperations(List.of(SendOperation.SEND)).build());
+    }
+
+    @Override
+    void init(QueuePair pair) throws IOException {
+        pair.modify(EfaTransitions.resetToInit(devicePort(), 0, QUEUE_KEY));
+    }
+
+    @Override
+    Destination destination(QueuePair pair) throws IOException {
+        return new Destination(0, pair.number(), 0, pair.context().queryGid(devicePort(), gidIndex()));
+    }
+
+    @Override
+    void connect(QueuePair pair, Destination own, Destination peer) throws IOException {
+        pair.modify(EfaTransitions.initToRtr());
+        pair.modify(EfaTransitions.rtrToRts(own.packetNumber()));
+    }
+
+    @Override
+    PingPong.Send sender(List<QueuePair> pairs, List<Destination> peers, MemoryRegion buffer, Resources open)
+            throws IOException {
+        QueuePair pair = pairs.getFirst();
+        Destination peer = peers.getFirst();
+        AddressHandle address = open.add(pair.protectionDomain().createAddressHandle(AddressAttributes.builder()
+                .port(devicePort()).globalRoute(peer.gid(), gidIndex()).build()));
+        return only -> {
+            try (SendBatch batch = pair.startBatch()) {
+                batch.id(PingPong.SEND).send(buffer, 0, size()).datagram(address, peer.queuePair(), QUEUE_KEY);
+                batch.complete();
+            }
+        };
     }
 }

@@ -47,7 +47,8 @@ final class PageMarks {
         }
     }
 
-    private static long pageSize() {
+    /** Returns the size of a page of memory in bytes. */
+    static long pageSize() {
         try {
             ByteBuffer vector = ByteBuffer.wrap(Files.readAllBytes(Path.of("/proc/self/auxv")))
                     .order(ByteOrder.nativeOrder());

@@ -28,7 +28,7 @@ final class PingPong {
     /** The id of sends; also a bit of the pending requests of a queue pair. */
     static final int SEND = 2;
 
-    private final PingPongOptions options;
+    private final PingPongProgram options;
     private final CompletionQueue queue;
     private final int[] numbers;
     private final int[] pending;
@@ -43,13 +43,13 @@ final class PingPong {
     /**
      * Prepares a ping-pong.
      *
-     * @param options the number of messages and of posted receives
+     * @param options the number and the size of the messages, and the number of posted receives
      * @param queue the completion queue of all queue pairs; an extended one if the receives are timed
      * @param pairs queue pairs that can send and receive, with as many receives posted as the options say
      * @param receives posts more receives
      * @param send sends a message
      */
-    PingPong(PingPongOptions options, CompletionQueue queue, List<QueuePair> pairs, Receives receives, Send send)
+    PingPong(PingPongProgram options, CompletionQueue queue, List<QueuePair> pairs, Receives receives, Send send)
             throws IOException {
         this.options = options;
         this.queue = queue;
@@ -86,7 +86,7 @@ final class PingPong {
     }
 
     /** Runs the ping-pong, and prints how fast it was. */
-    void run(int size) throws IOException, InterruptedException {
+    void run() throws IOException, InterruptedException {
         Arrays.fill(pending, RECEIVE);
         if (options.isClient()) {
             for (int i = 0; i < pending.length; i++) {
@@ -97,7 +97,7 @@ final class PingPong {
         while (received < options.iterations() || sent < options.iterations()) {
             awaitSome();
         }
-        print(size, (System.nanoTime() - start) / 1000.0);
+        print(options.size(), (System.nanoTime() - start) / 1000.0);
     }
 
     private void awaitSome() throws IOException, InterruptedException {

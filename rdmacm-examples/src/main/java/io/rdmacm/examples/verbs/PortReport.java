@@ -2,10 +2,10 @@
 package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.address.Gid;
@@ -22,7 +22,7 @@ import io.rdmacm.verbs.device.VirtualLanes;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** The lines that ibv_devinfo prints for a port, in the words and the order of the C program. */
-record PortReport(PrintWriter out, VerbsContext context, int port) {
+record PortReport(Consumer<String> out, VerbsContext context, int port) {
     // enum ibv_mtu counts the powers of two: 256 is 1
     private static final int MTU_BASE = 7;
     private static final Map<LinkLayer, String> LINK_LAYERS = Map.of(LinkLayer.UNSPECIFIED, "Unspecified",
@@ -35,38 +35,38 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
     /** Prints the state of the port; if verbose, all its attributes and GIDs. */
     void print(boolean verbose, TransportType transport) throws IOException {
         PortAttributes attributes = context.queryPort(port);
-        out.println("\t\tport:\t" + port);
-        out.println("\t\t\tstate:\t\t\t" + state(attributes.state()) + " (" + attributes.state().value() + ")");
-        out.println("\t\t\tmax_mtu:\t\t" + mtu(attributes.maxMtu()));
-        out.println("\t\t\tactive_mtu:\t\t" + mtu(attributes.activeMtu()));
-        out.println("\t\t\tsm_lid:\t\t\t" + attributes.subnetManagerLid());
-        out.println("\t\t\tport_lid:\t\t" + attributes.lid());
-        out.println(String.format("\t\t\tport_lmc:\t\t0x%02x", attributes.lidMaskControl()));
-        out.println("\t\t\tlink_layer:\t\t" + LINK_LAYERS.get(attributes.linkLayer()));
+        out.accept("\t\tport:\t" + port);
+        out.accept("\t\t\tstate:\t\t\t" + state(attributes.state()) + " (" + attributes.state().value() + ")");
+        out.accept("\t\t\tmax_mtu:\t\t" + mtu(attributes.maxMtu()));
+        out.accept("\t\t\tactive_mtu:\t\t" + mtu(attributes.activeMtu()));
+        out.accept("\t\t\tsm_lid:\t\t\t" + attributes.subnetManagerLid());
+        out.accept("\t\t\tport_lid:\t\t" + attributes.lid());
+        out.accept(String.format("\t\t\tport_lmc:\t\t0x%02x", attributes.lidMaskControl()));
+        out.accept("\t\t\tlink_layer:\t\t" + LINK_LAYERS.get(attributes.linkLayer()));
         if (verbose) {
             printDetails(attributes, transport);
             printGids(attributes);
         }
-        out.println();
+        out.accept("");
     }
 
     private void printDetails(PortAttributes attributes, TransportType transport) {
-        out.println("\t\t\tmax_msg_sz:\t\t0x" + Long.toHexString(attributes.maxMessageSize()));
-        out.println(String.format("\t\t\tport_cap_flags:\t\t0x%08x", attributes.capabilities().bits()));
-        out.println(String.format("\t\t\tport_cap_flags2:\t0x%04x", attributes.extendedCapabilities().bits()));
-        out.println("\t\t\tmax_vl_num:\t\t" + lanes(attributes.maxVirtualLanes()));
-        out.println("\t\t\tbad_pkey_cntr:\t\t0x" + Long.toHexString(attributes.badPartitionKeys()));
-        out.println("\t\t\tqkey_viol_cntr:\t\t0x" + Long.toHexString(attributes.queueKeyViolations()));
-        out.println("\t\t\tsm_sl:\t\t\t" + attributes.subnetManagerServiceLevel());
-        out.println("\t\t\tpkey_tbl_len:\t\t" + attributes.partitionKeyTableLength());
-        out.println("\t\t\tgid_tbl_len:\t\t" + attributes.gidTableLength());
-        out.println("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout().code());
-        out.println("\t\t\tinit_type_reply:\t" + attributes.initTypeReply());
-        out.println("\t\t\tactive_width:\t\t" + width(attributes.activeWidth()));
-        out.println("\t\t\tactive_speed:\t\t" + speed(attributes.speed()));
+        out.accept("\t\t\tmax_msg_sz:\t\t0x" + Long.toHexString(attributes.maxMessageSize()));
+        out.accept(String.format("\t\t\tport_cap_flags:\t\t0x%08x", attributes.capabilities().bits()));
+        out.accept(String.format("\t\t\tport_cap_flags2:\t0x%04x", attributes.extendedCapabilities().bits()));
+        out.accept("\t\t\tmax_vl_num:\t\t" + lanes(attributes.maxVirtualLanes()));
+        out.accept("\t\t\tbad_pkey_cntr:\t\t0x" + Long.toHexString(attributes.badPartitionKeys()));
+        out.accept("\t\t\tqkey_viol_cntr:\t\t0x" + Long.toHexString(attributes.queueKeyViolations()));
+        out.accept("\t\t\tsm_sl:\t\t\t" + attributes.subnetManagerServiceLevel());
+        out.accept("\t\t\tpkey_tbl_len:\t\t" + attributes.partitionKeyTableLength());
+        out.accept("\t\t\tgid_tbl_len:\t\t" + attributes.gidTableLength());
+        out.accept("\t\t\tsubnet_timeout:\t\t" + attributes.subnetTimeout().code());
+        out.accept("\t\t\tinit_type_reply:\t" + attributes.initTypeReply());
+        out.accept("\t\t\tactive_width:\t\t" + width(attributes.activeWidth()));
+        out.accept("\t\t\tactive_speed:\t\t" + speed(attributes.speed()));
         if (transport == TransportType.IB) {
             PhysicalState state = attributes.physicalState();
-            out.println("\t\t\tphys_state:\t\t" + PHYSICAL_STATES.getOrDefault(state, "invalid physical state")
+            out.accept("\t\t\tphys_state:\t\t" + PHYSICAL_STATES.getOrDefault(state, "invalid physical state")
                     + " (" + state.code() + ")");
         }
     }
@@ -90,7 +90,7 @@ record PortReport(PrintWriter out, VerbsContext context, int port) {
         }
         boolean address = entry.type() == GidType.ROCE_V2;
         String type = layer == LinkLayer.ETHERNET ? address ? ", RoCE v2" : ", RoCE v1" : "";
-        out.println(String.format("\t\t\tGID[%3d]:\t\t%s%s", index, address ? gid : groups(gid), type));
+        out.accept(String.format("\t\t\tGID[%3d]:\t\t%s%s", index, address ? gid : groups(gid), type));
     }
 
     /** Returns eight groups of four hexadecimal digits, without abbreviation. */

@@ -61,15 +61,8 @@ class CmTimeDeviceTest {
     void nobodyListens() throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start(NAME, "-s", Addresses.ipv4(), "-p", port, "-c", "3")) {
-            CmServer.assertFailed(client, NAME, "3 of 3 connections failed, the first: connection 0: rejected by the"
-                    + " peer, reason 8");
-        }
-    }
-
-    @Test
-    void addressOfAnotherMachine() throws Exception {
-        try (Program server = JAVA.start(NAME, "-b", "192.0.2.77")) {
-            CmServer.assertFailed(server, NAME, "EADDRNOTAVAIL");
+            CmServer.assertFailed(client, NAME, "3 of 3 connections failed, the first: ");
+            assertThat(client.result().err()).contains("nobody listens on this port");
         }
     }
 

@@ -13,8 +13,10 @@ import io.rdmacm.examples.testing.Addresses;
 import io.rdmacm.examples.testing.CmServer;
 import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Program;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,6 +27,11 @@ class MckeyDeviceTest {
     private static final String NAME = "mckey";
     private static final String IPV4_GROUP = "239.1.2.3";
     private static final String IPV6_GROUP = "ff1e::1:2:3";
+
+    @BeforeEach
+    void requireDatagrams() {
+        RdmaTestDevice.assumeNotIwarp("it has neither datagrams nor multicast");
+    }
 
     @ParameterizedTest
     @CsvSource({"JAVA, C, false", "C, JAVA, false", "JAVA, JAVA, false", "JAVA, C, true", "C, JAVA, true",

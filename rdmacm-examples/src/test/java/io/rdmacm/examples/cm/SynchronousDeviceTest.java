@@ -72,23 +72,21 @@ class SynchronousDeviceTest {
     void nobodyListens(String name) throws Exception {
         String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
         try (Program client = JAVA.start(name, "-s", Addresses.ipv4(), "-p", port)) {
-            CmServer.assertFailed(client, name, "rejected by the peer, reason 8");
+            CmServer.assertFailed(client, name, "nobody listens on this port");
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"rdma_client", "rdma_xclient"})
-    void noDeviceLeadsToTheServer(String name) throws Exception {
-        try (Program client = JAVA.start(name, "-s", "192.0.2.77")) {
-            CmServer.assertFailed(client, name, "192.0.2.77");
+    @Test
+    void noDeviceLeadsToTheServer() throws Exception {
+        try (Program client = JAVA.start("rdma_client", "-s", "192.0.2.77")) {
+            CmServer.assertFailed(client, "rdma_client", "192.0.2.77");
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"rdma_client", "rdma_xclient"})
-    void unknownServer(String name) throws Exception {
-        try (Program client = JAVA.start(name, "-s", "no.such.host.invalid")) {
-            CmServer.assertFailed(client, name, "no.such.host.invalid");
+    @Test
+    void unknownServer() throws Exception {
+        try (Program client = JAVA.start("rdma_client", "-s", "no.such.host.invalid")) {
+            CmServer.assertFailed(client, "rdma_client", "no.such.host.invalid");
         }
     }
 

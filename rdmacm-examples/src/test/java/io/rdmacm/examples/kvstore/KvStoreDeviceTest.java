@@ -5,69 +5,58 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.connection.ConnectionManager;
-import io.rdmacm.examples.support.Console;
+import io.rdmacm.examples.testing.Addresses;
 import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Leaks;
 import io.rdmacm.examples.testing.Ports;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.Background;
-import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
-/** The programs kv_server and kv_load over RDMA. */
+/** The programs kv_server and kv_client, and their connections. */
 @RequiresRdma
 class KvStoreDeviceTest {
-    private static final String MANY = "100000000";
+    private static final int PUTS = 100;
 
     @Test
-    void loadIsTheSameOverBoth() throws Exception {
-        try (Program server = server(Kind.JAVA)) {
-            Program.Result result = load(server, "-n", "400", "-k", "50", "-r", "50", "-S", "1000");
-            assertThat(result).returns(0, Program.Result::status).returns("", Program.Result::err);
-            assertThat(result.outLines().getFirst()).isEqualTo("400 operations, 50 % of them gets, by 4 clients on 50"
-                    + " keys with values of 1000 bytes, through " + RdmaTestDevice.get().name());
-            // The server handles all operations of the run over TCP, but only the puts of the run over RDMA.
-            assertThat(handled(result, "TCP")).isEqualTo(400 + 2 * 50);
-            assertThat(handled(result, "RDMA")).isBetween(50L + 100, 50L + 300);
-            stop(server);
-        }
-    }
-
-    @Test
-    void hotKeysAreReadWhole() throws Exception {
-        // One value of many packets; half of the operations write it.
-        try (Program server = server(Kind.JAVA, "-S", "30000", "--slots", "64")) {
-            Program.Result result = load(server, "-n", "300", "-k", "4", "-r", "50", "-S", "30000");
-            assertThat(result).returns(0, Program.Result::status).returns("", Program.Result::err);
-            stop(server);
+    void clientsGetWhatOthersPut() throws Exception {
+        try (Program server = server()) {
+            assertThat(client(server, "put", "greeting", "hello")).isEqualTo(new Program.Result(0, "", ""));
+            assertThat(client(server, "get", "greeting").outLines()).containsExactly("hello");
+            Program.Result missing = client(server, "get", "farewell");
+            assertThat(missing.status()).isEqualTo(1);
+            assertThat(missing.errLines()).containsExactly("kv_client: there is no farewell");
+            Program.Result tooLong = client(server, "put", "greeting", "x".repeat(2000));
+            assertThat(tooLong.errLines()).containsExactly("kv_client: the server's keys have 1 to 32 bytes and its"
+                    + " values at most 1024, not 8 and 2000");
+            server.kill();
+            assertThat(server.result().status()).isEqualTo(130);
+            assertThat(server.result().outLines()).filteredOn(line -> !line.startsWith("a table of "))
+                    .containsExactly("put greeting, 5 bytes");
         }
     }
 
     @Test
     void theServerTakesNoPartInGets() throws Exception {
-        try (Store store = new Store(); RdmaClient client = store.client(); RdmaClient other = store.client()) {
-            byte[] key = {1};
+        try (Store store = new Store(16); KvConnection client = store.connect(); KvConnection other = store.connect()) {
+            byte[] key = {'k'};
             assertThat(client.get(key)).isNull();
             other.put(key, new byte[] {5, 6});
             assertThat(client.get(key)).containsExactly(5, 6);
-            for (int i = 0; i < 20; i++) {
-                client.get(key);
-            }
-            assertThat(client.handled()).isOne();
-            assertThatThrownBy(() -> client.put(key, new byte[17])).hasMessageContaining("refused");
+            assertThat(store.log).containsExactly("put k, 2 bytes");
+            assertThatThrownBy(() -> client.put(key, new byte[17])).hasMessageContaining("at most 16");
             assertThatThrownBy(() -> {
                 for (byte i = 0; i < 9; i++) {
                     client.put(new byte[] {i}, new byte[1]);
@@ -78,7 +67,7 @@ class KvStoreDeviceTest {
 
     @Test
     void readsWaitForAWriteToEnd() throws Exception {
-        try (Store store = new Store(); RdmaClient client = store.client()) {
+        try (Store store = new Store(16); KvConnection client = store.connect()) {
             byte[] key = {1};
             client.put(key, new byte[] {7});
             long version = store.table.layout().offset(key, 0);
@@ -95,58 +84,59 @@ class KvStoreDeviceTest {
         }
     }
 
+    /** A value of many packets, which one client writes while others read it. */
     @Test
-    void serverKilled() throws Exception {
-        try (Program server = server(Kind.JVM); Program load = startLoad(Kind.JAVA, server, "-n", MANY,
-                "--progress")) {
-            awaitProgress(load);
-            server.kill();
-            assertThat(load.result().status()).isEqualTo(1);
-            // The progress bar is cleared before the error line.
-            assertThat(load.result().err()).containsPattern("\r +\rkv_load: [^\r\n]+\n$");
+    void hotKeysAreReadWhole() throws Exception {
+        byte[] key = {1};
+        try (Store store = new Store(30_000); KvConnection writer = store.connect()) {
+            writer.put(key, filled(0));
+            List<Background<Void>> readers = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                readers.add(Background.run(() -> {
+                    try (KvConnection reader = store.connect()) {
+                        byte[] value = reader.get(key);
+                        for (int last = 0; last < PUTS; value = reader.get(key)) {
+                            assertThat(value).isEqualTo(filled(value[0]));
+                            assertThat(value[0]).isGreaterThanOrEqualTo((byte) last);
+                            last = value[0];
+                        }
+                    }
+                }));
+            }
+            for (int put = 1; put <= PUTS; put++) {
+                writer.put(key, filled(put));
+            }
+            for (Background<Void> reader : readers) {
+                reader.result();
+            }
         }
     }
 
-    @Test
-    void clientKilled() throws Exception {
-        try (Program server = server(Kind.JAVA); Program load = startLoad(Kind.JVM, server, "-n", MANY,
-                "--progress")) {
-            awaitProgress(load);
-            load.kill();
-            // The other clients are still served.
-            assertThat(load(server, "-n", "20", "-k", "10")).returns(0, Program.Result::status);
-            stop(server);
-        }
+    private static byte[] filled(int put) {
+        byte[] value = new byte[30_000];
+        Arrays.fill(value, (byte) put);
+        return value;
     }
 
     @Test
-    void interruptedLoadEndsQuietly() throws Exception {
-        try (Program server = server(Kind.JAVA); Program load = startLoad(Kind.JAVA, server, "-n", MANY)) {
-            server.awaitOutput("RDMA port");
-            load.kill();
-            assertThat(load.result()).returns(130, Program.Result::status).returns("", Program.Result::err);
-            stop(server);
-        }
-    }
-
-    @Test
-    void valuesLongerThanTheServers() throws Exception {
-        try (Program server = server(Kind.JAVA)) {
-            Program.Result result = load(server, "-S", "2000");
-            assertThat(result.status()).isEqualTo(1);
-            assertThat(result.errLines()).containsExactly("kv_load: the server's values have at most 1024 bytes and its"
-                    + " keys 32, not 2000 and 8: start it with -S and --key-size");
-            stop(server);
+    void aKilledClientDisturbsNobody() throws Exception {
+        try (Store store = new Store(16); KvConnection client = store.connect()) {
+            try (Program other = Kind.JVM.start("kv_client", "-a", Addresses.ipv4(), "-p", "" + store.port(), "put",
+                    "k", "v")) {
+                other.kill();
+                other.result();
+            }
+            client.put(new byte[] {1}, new byte[] {2});
+            assertThat(client.get(new byte[] {1})).containsExactly(2);
         }
     }
 
     @Test
     void nobodyListens() throws Exception {
-        String host = RdmaTestDevice.get().ipv4().getHostAddress();
-        int port = Ports.free(RdmaTestDevice.get().ipv4(), PortSpace.TCP);
-        try (Program load = Program.inThread("kv_load", "-a", host, "-p", "" + port)) {
-            assertThat(load.result().status()).isEqualTo(1);
-            assertThat(load.result().errLines()).singleElement().asString().startsWith("kv_load: ")
+        String port = "" + Ports.free(Addresses.of(false), PortSpace.TCP);
+        try (Program client = Kind.JAVA.start("kv_client", "-a", Addresses.ipv4(), "-p", port, "get", "greeting")) {
+            assertThat(client.result().status()).isEqualTo(1);
+            assertThat(client.result().errLines()).singleElement().asString().startsWith("kv_client: ")
                     .contains("rejected");
         }
     }
@@ -154,27 +144,33 @@ class KvStoreDeviceTest {
     @Test
     void nothingIsLeaked() throws Exception {
         Leaks.assertNone(() -> {
-            try (Program server = server(Kind.JAVA)) {
-                assertThat(load(server, "-n", "20", "-k", "10")).returns(0, Program.Result::status);
-                stop(server);
+            try (Program server = server()) {
+                assertThat(client(server, "put", "greeting", "hello").status()).isZero();
+                server.kill();
+                server.result();
             }
         });
     }
 
-    /** A store in this JVM, whose table the test can reach: 8 slots for values of 16 bytes. */
+    /** A store in this JVM, whose table the test can reach: 8 slots. */
     private static final class Store implements AutoCloseable {
         private final Arena arena = Arena.ofShared();
-        private final KvTable table = new KvTable(new KvLayout(8, 8, 16), arena);
-        private final StringWriter err = new StringWriter();
-        private final RdmaService service = new RdmaService(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0),
-                new KvRequests(table), 1, new Console(new PrintWriter(err), new PrintWriter(err), false));
+        private final KvTable table;
+        private final Queue<String> log = new ConcurrentLinkedQueue<>();
+        private final KvService service;
         private final ConnectionManager manager = ConnectionManager.open();
 
-        Store() throws IOException {
+        Store(int valueBytes) throws Exception {
+            table = new KvTable(new KvLayout(8, 8, valueBytes), arena);
+            service = new KvService(new InetSocketAddress(Addresses.of(false), 0), table, log::add);
         }
 
-        RdmaClient client() throws Exception {
-            return new RdmaClient(manager, service.address());
+        int port() {
+            return service.address().getPort();
+        }
+
+        KvConnection connect() throws Exception {
+            return new KvConnection(manager, service.address());
         }
 
         @Override
@@ -182,42 +178,19 @@ class KvStoreDeviceTest {
             manager.close();
             service.close();
             arena.close();
-            assertThat(err.toString()).isEmpty();
         }
     }
 
-    private static long handled(Program.Result result, String row) {
-        Matcher matcher = Pattern.compile("(?m)^" + row + " .* (\\d+)$").matcher(result.out());
-        assertThat(matcher.find()).as(result.out()).isTrue();
-        return Long.parseLong(matcher.group(1));
+    private static Program server() throws Exception {
+        return Kind.JAVA.start("kv_server", "-a", Addresses.ipv4(), "-p", "0");
     }
 
-    // Waits until something has been measured: the progress bar is drawn during the load.
-    private static void awaitProgress(Program load) throws InterruptedException {
-        load.awaitError("load over RDMA");
-    }
-
-    private static void stop(Program server) throws Exception {
-        server.kill();
-        assertThat(server.result()).returns(130, Program.Result::status).returns("", Program.Result::err);
-    }
-
-    private static Program server(Kind kind, String... more) throws Exception {
-        List<String> words = new ArrayList<>(List.of("-a", RdmaTestDevice.get().ipv4().getHostAddress(), "-p", "0"));
-        words.addAll(List.of(more));
-        return kind.start("kv_server", words);
-    }
-
-    private static Program.Result load(Program server, String... more) throws Exception {
-        try (Program load = startLoad(Kind.JAVA, server, more)) {
-            return load.result();
+    private static Program.Result client(Program server, String... words) throws Exception {
+        List<String> all = new ArrayList<>(List.of("-a", Addresses.ipv4(), "-p",
+                server.awaitOutput("listening on port (\\d+)").group(1)));
+        all.addAll(List.of(words));
+        try (Program client = Kind.JAVA.start("kv_client", all)) {
+            return client.result();
         }
-    }
-
-    private static Program startLoad(Kind kind, Program server, String... more) throws Exception {
-        List<String> words = new ArrayList<>(List.of("-a", RdmaTestDevice.get().ipv4().getHostAddress(), "-p",
-                server.awaitOutput("RDMA port (\\d+)").group(1), "--no-progress"));
-        words.addAll(List.of(more));
-        return kind.start("kv_load", words);
     }
 }

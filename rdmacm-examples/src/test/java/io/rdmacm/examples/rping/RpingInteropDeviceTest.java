@@ -14,6 +14,7 @@ import io.rdmacm.examples.testing.Addresses;
 import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.examples.testing.Rpings;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ class RpingInteropDeviceTest {
     @ParameterizedTest
     @CsvSource({"JAVA, C", "C, JAVA", "JAVA, JAVA"})
     void selfCreatedQueuePairs(Kind server, Kind client) throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
         pingPong(server, client, Addresses.of(false), 10, 64, "-q");
     }
 

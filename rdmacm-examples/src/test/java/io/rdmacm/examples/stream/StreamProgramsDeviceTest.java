@@ -44,6 +44,7 @@ class StreamProgramsDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"-S 64 -I 200 -C 1 -T b, false", "-S 64 -I 200 -C 1 -T a, false", "-S 1000 -I 5 -C 20 -T n, false",
+        "-S 1 -I 2 -C 1000 -T b, false",
         "-S 4096 -C 50 -I 3 -T b -T a -k 5, false", "-S 1000000 -C 3 -I 2 -T b -B 100000, true",
         "-S 5000 -C 10 -T b -T r, false", "-S 100000 -C 5 -T b -f ip, false"})
     void rstreamWithC(String options, boolean ipv6) throws Exception {

@@ -8,51 +8,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-import io.rdmacm.examples.testing.CommandLines;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
-/** The command lines of rstream, riostream and rcopy, their tests and their output. */
+/** The tests of rstream and riostream, and their output. */
 class StreamProgramsTest {
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "rstream -x | Unknown option: '-x'",
-        "rstream -T x | Invalid value for option '-T' (TEST): 'x' is no test option",
-        "rstream -f gid | Invalid format gid: streams have IP addresses",
-        "rstream -f mac | Invalid format mac: name, ip or ipv6",
-        "rstream -f ip -s localhost | there is no IP address 'localhost'",
-        "rstream -B 100 | Invalid buffer size 100 (valid range is 4096 to 536870912)",
-        "rstream -i 65535 | Invalid inline size 65535 (valid range is 0 to 65534)",
-        "rstream -I 0 | Invalid number of iterations 0",
-        "rstream -C 0 | Invalid number of transfers 0",
-        "rstream -S 0 | Invalid size 0 (valid range is 1 to 536870912, or all)",
-        "rstream -S some | Invalid size some (valid range is 1 to 536870912, or all)",
-        "rstream -p 65536 | Invalid port 65536",
-        "rstream -s 127.0.0.1 -p 0 | a client needs the server's port: -p PORT",
-        "rstream -k -1 | Invalid keep-alive time -1",
-        "riostream -k | Unknown option: '-k'",
-        "riostream -T s | riostream has no test option SOCKETS",
-        "riostream -T fork | riostream has no test option FORK",
-        "riostream -f gid | Invalid format gid: streams have IP addresses",
-        "rcopy file | the server is missing: SERVER[:DESTINATION]",
-        "rcopy file 127.0.0.1: | the name of the destination is empty",
-        "rcopy file 127.0.0.1 -p 0 | a client needs the server's port: -p PORT",
-        "rcopy -p 65536 | Invalid port 65536"})
-    void wrongArgumentsEndWithOneLine(String command, String reason) throws Exception {
-        CommandLines.assertRefused(command, reason);
-    }
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"rstream | -s -b -f -B -i -I -C -S -p -k -T",
-        "riostream | -s -b -f -B -i -I -C -S -p -T", "rcopy | -p"})
-    void helpShowsTheOptionsOfCAndAnExample(String name, String options) throws Exception {
-        String help = CommandLines.help(name);
-        for (String option : options.split(" ")) {
-            assertThat(help).containsPattern("(?m)^ +" + option + "[ ,=\\r\\n]");
-        }
-    }
-
     @Test
     void seriesAreThoseOfC() {
         assertThat(StreamTest.latencies(false)).containsExactly(new StreamTest("64_lat", 64, 1, 100_000),
@@ -85,11 +45,16 @@ class StreamProgramsTest {
 
     @Test
     void theLastOptionDecidesWhetherToBlock() {
-        assertThat(TransferMode.of(List.of())).isEqualTo(new TransferMode(false, false));
-        assertThat(TransferMode.of(List.of(TestOption.ASYNC, TestOption.BLOCKING)))
-                .isEqualTo(new TransferMode(true, true));
-        assertThat(TransferMode.of(List.of(TestOption.BLOCKING, TestOption.NONBLOCKING)).blocking()).isFalse();
-        assertThat(TransferMode.of(List.of(TestOption.NONBLOCKING, TestOption.BLOCKING)).blocking()).isTrue();
+        assertThat(isBlocking()).isFalse();
+        assertThat(isBlocking("-T", "a", "-T", "b")).isTrue();
+        assertThat(isBlocking("-T", "b", "-T", "n")).isFalse();
+        assertThat(isBlocking("-T", "n", "-T", "b")).isTrue();
+    }
+
+    private static boolean isBlocking(String... options) {
+        Rstream program = new Rstream();
+        new CommandLine(program).parseArgs(options);
+        return program.isBlocking();
     }
 
     @Test

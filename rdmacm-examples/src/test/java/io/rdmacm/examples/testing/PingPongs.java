@@ -60,8 +60,12 @@ public final class PingPongs {
         return new Server(name, program, port);
     }
 
-    /** Returns the options that select the device under test and the GID for an address of its network interface. */
+    /**
+     * Returns the options that select the device under test and the GID for an address of its network interface. Skips
+     * the test if the programs cannot connect its queue pairs.
+     */
     public static List<String> device(InetAddress address) throws IOException {
+        RdmaTestDevice.assumeConnectedByHand();
         String name = RdmaTestDevice.get().name();
         Device device = Device.list().stream().filter(d -> d.name().equals(name)).findFirst().orElseThrow();
         try (VerbsContext context = device.open()) {

@@ -11,8 +11,7 @@ import org.junit.jupiter.api.Assumptions;
 
 /** What stands in for the kernel and a card, so that the real driver runs without one: built with rdmacm-verbs. */
 public enum StandIn {
-    EFA("fakeefa", "libfakeefa.so"),
-    MLX5("fakekernel", "libkernel.so");
+    EFA("fakeefa", "libfakeefa.so");
 
     private final Path folder;
     private final Path library;

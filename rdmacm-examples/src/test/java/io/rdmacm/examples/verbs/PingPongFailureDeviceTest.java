@@ -93,6 +93,7 @@ class PingPongFailureDeviceTest {
 
     @Test
     void withoutAGid() throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
         String device = RdmaTestDevice.get().name();
         try (Program server = JAVA.start(RC, "-d", device)) {
             assertFailed(server, RC, "port 1 of " + device + " is on Ethernet, where ports are addressed by GIDs:"

@@ -79,6 +79,7 @@ class PingPongInteropDeviceTest {
     @ParameterizedTest
     @ValueSource(strings = {"ibv_rc_pingpong", "ibv_ud_pingpong"})
     void byAnIpv6Address(String name) throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
         var address = RdmaTestDevice.get().ipv6().filter(a -> !a.isLinkLocalAddress());
         Requirements.require(address.isPresent(), "the network interface of the RDMA device has no IPv6 address");
         List<String> options = new ArrayList<>(PingPongs.device(address.get()));

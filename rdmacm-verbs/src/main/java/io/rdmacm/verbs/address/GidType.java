@@ -10,7 +10,9 @@ public enum GidType {
     /** RoCE version 1: Ethernet frames with an EtherType of their own. */
     ROCE_V1(Rdma.IBV_GID_TYPE_ROCE_V1()),
     /** RoCE version 2: UDP over IPv4 or IPv6. */
-    ROCE_V2(Rdma.IBV_GID_TYPE_ROCE_V2());
+    ROCE_V2(Rdma.IBV_GID_TYPE_ROCE_V2()),
+    /** A type newer than this library. */
+    OTHER(-1);
 
     private final int value;
 
@@ -18,7 +20,7 @@ public enum GidType {
         this.value = value;
     }
 
-    /** {@return the C constant} */
+    /** {@return the C constant; -1 for {@link #OTHER}} */
     public int value() {
         return value;
     }
@@ -27,8 +29,7 @@ public enum GidType {
      * Returns the type with the given C constant.
      *
      * @param value a value of {@code enum ibv_gid_type}
-     * @return the type
-     * @throws IllegalArgumentException if there is no such type
+     * @return the type; {@link #OTHER} for an unknown constant
      */
     public static GidType of(int value) {
         for (GidType type : values()) {
@@ -36,6 +37,6 @@ public enum GidType {
                 return type;
             }
         }
-        throw new IllegalArgumentException("no GID type " + value);
+        return OTHER;
     }
 }

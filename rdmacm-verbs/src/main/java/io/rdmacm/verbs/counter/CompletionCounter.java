@@ -31,6 +31,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * that it is attached to. All methods are thread-safe. A new value may take a moment until it can be read, and a value
  * that is set while the device adds to it may be lost.
  */
+@CFunction("ibv_destroy_comp_cntr")
 public final class CompletionCounter extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("ibv_create_comp_cntr");
@@ -67,14 +68,11 @@ public final class CompletionCounter extends NativeObject {
     @CFunction("ibv_create_comp_cntr")
     public static CompletionCounter create(VerbsContext context, CompletionCounterType type) throws RdmaException {
         int value = type.value();
-        Lifetime life = Lifetime.begin(CompletionCounter.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(CompletionCounter.class, List.of(VERBS.lifeOf(context)), arena -> {
             long init = arena.allocate(ibv_comp_cntr_init_attr.layout()).address();
             Memory.putInt(init + ibv_comp_cntr_init_attr.type$offset(), value);
-            long address = life.create(
-                    () -> Check.pointer(CREATE, CREATE.callLong(VERBS.addressOf(context), init), type.toString()));
-            return new CompletionCounter(context, type, life, address);
-        }
+            return Check.pointer(CREATE, type.toString(), CREATE.callLong(VERBS.addressOf(context), init));
+        }, DESTROY::free, (life, address) -> new CompletionCounter(context, type, life, address));
     }
 
     /** {@return the context of the device that counts} */
@@ -126,16 +124,13 @@ public final class CompletionCounter extends NativeObject {
 
     private void attach(QueuePair pair, int mask) throws RdmaException {
         VERBS.lifeOf(pair).addParent(life());
-        boolean attached = false;
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(ibv_qp_attach_comp_cntr_attr.layout()).address();
             Memory.putInt(struct + ibv_qp_attach_comp_cntr_attr.op_mask$offset(), mask);
             Check.returned(ATTACH, ATTACH.callInt(VERBS.addressOf(pair), address(), struct));
-            attached = true;
-        } finally {
-            if (!attached) {
-                VERBS.lifeOf(pair).removeParent(life());
-            }
+        } catch (Throwable t) {
+            VERBS.lifeOf(pair).removeParent(life());
+            throw t;
         }
     }
 
@@ -229,11 +224,5 @@ public final class CompletionCounter extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_comp_cntr")
-    protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
     }
 }

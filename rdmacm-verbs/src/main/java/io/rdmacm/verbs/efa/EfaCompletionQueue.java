@@ -83,20 +83,13 @@ public final class EfaCompletionQueue extends ExtendedCompletionQueue {
     public static EfaCompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes,
             EfaCompletionField... fields) throws RdmaException {
         List<EfaCompletionField> wanted = List.of(fields);
-        long[] extension = new long[1];
-        Created created = create(EfaCompletionQueue.class, context, attributes, init -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long struct = arena.allocate(efadv_cq_init_attr.layout()).address();
-                Memory.putLong(struct + efadv_cq_init_attr.wc_flags$offset(),
-                        Flags.mask(wanted, EfaCompletionField::bit));
-                FROM_CQ_EX.require();
-                long address = Check.pointer(CREATE, CREATE.callLong(VERBS.addressOf(context), init, struct,
-                        efadv_cq_init_attr.sizeof()), attributes + ", " + wanted);
-                extension[0] = FROM_CQ_EX.callLong(address);
-                return address;
-            }
-        });
-        return new EfaCompletionQueue(created, wanted, extension[0]);
+        return create(EfaCompletionQueue.class, context, attributes, (init, arena) -> {
+            long struct = arena.allocate(efadv_cq_init_attr.layout()).address();
+            Memory.putLong(struct + efadv_cq_init_attr.wc_flags$offset(), Flags.mask(wanted, EfaCompletionField::bit));
+            FROM_CQ_EX.require();
+            return Check.pointer(CREATE, attributes + ", " + wanted,
+                    CREATE.callLong(VERBS.addressOf(context), init, struct, efadv_cq_init_attr.sizeof()));
+        }, created -> new EfaCompletionQueue(created, wanted, FROM_CQ_EX.callLong(created.address())));
     }
 
     /**

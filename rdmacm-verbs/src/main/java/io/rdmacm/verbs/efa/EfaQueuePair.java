@@ -90,26 +90,26 @@ public final class EfaQueuePair {
         }
         boolean plain = !attributes.isExtended() && srd.equals(EfaQueuePairAttributes.defaults());
         return VERBS.createQueuePair(domain, attributes, Addressing.DATAGRAM,
-                init -> plain ? createPlain(domain, init, attributes) : createExtended(domain, init, attributes, srd));
+                (init, arena) -> plain
+                        ? createPlain(domain, init, attributes)
+                        : createExtended(domain, init, attributes, srd, arena));
     }
 
     private static long createPlain(ProtectionDomain domain, long init, QueuePairInitAttributes attributes)
             throws RdmaException {
-        return Check.pointer(CREATE_DRIVER, CREATE_DRIVER.callLong(VERBS.addressOf(domain), init,
-                Efa.EFADV_QP_DRIVER_TYPE_SRD()), describe(attributes));
+        return Check.pointer(CREATE_DRIVER, describe(attributes),
+                CREATE_DRIVER.callLong(VERBS.addressOf(domain), init, Efa.EFADV_QP_DRIVER_TYPE_SRD()));
     }
 
     private static long createExtended(ProtectionDomain domain, long init, QueuePairInitAttributes attributes,
-            EfaQueuePairAttributes srd) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long struct = arena.allocate(efadv_qp_init_attr.layout()).address();
-            Memory.putInt(struct + efadv_qp_init_attr.driver_qp_type$offset(), Efa.EFADV_QP_DRIVER_TYPE_SRD());
-            Memory.putShort(struct + efadv_qp_init_attr.flags$offset(),
-                    (short) Flags.mask(srd.flags(), EfaQueuePairFlag::bit));
-            Memory.putByte(struct + efadv_qp_init_attr.sl$offset(), (byte) srd.serviceLevel());
-            return Check.pointer(CREATE_EX, CREATE_EX.callLong(VERBS.addressOf(domain.context()), init, struct,
-                    efadv_qp_init_attr.sizeof()), describe(attributes) + ", " + srd);
-        }
+            EfaQueuePairAttributes srd, Arena arena) throws RdmaException {
+        long struct = arena.allocate(efadv_qp_init_attr.layout()).address();
+        Memory.putInt(struct + efadv_qp_init_attr.driver_qp_type$offset(), Efa.EFADV_QP_DRIVER_TYPE_SRD());
+        Memory.putShort(struct + efadv_qp_init_attr.flags$offset(),
+                (short) Flags.mask(srd.flags(), EfaQueuePairFlag::bit));
+        Memory.putByte(struct + efadv_qp_init_attr.sl$offset(), (byte) srd.serviceLevel());
+        return Check.pointer(CREATE_EX, describe(attributes) + ", " + srd,
+                CREATE_EX.callLong(VERBS.addressOf(domain.context()), init, struct, efadv_qp_init_attr.sizeof()));
     }
 
     private static String describe(QueuePairInitAttributes attributes) {

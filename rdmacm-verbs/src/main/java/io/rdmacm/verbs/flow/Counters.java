@@ -4,6 +4,7 @@ package io.rdmacm.verbs.flow;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -24,6 +25,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * Counters of a device ({@code struct ibv_counters}, ibv_create_counters(3)): an array of values that flows add to. The
  * values start at 0 and never decrease.
  */
+@CFunction("ibv_destroy_counters")
 public final class Counters extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int MOST = 0xffff / Long.BYTES;
@@ -46,14 +48,12 @@ public final class Counters extends NativeObject {
      */
     @CFunction("ibv_create_counters")
     public static Counters create(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(Counters.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Counters.class, List.of(VERBS.lifeOf(context)), arena -> {
             long init = arena.allocate(ibv_counters_init_attr.layout()).address();
-            return new Counters(context, life, life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
-            }));
-        }
+            NativeFunction create = ExtendedOps.CREATE_COUNTERS.require(VERBS.addressOf(context));
+            return Check.pointer(create, create.callLong(VERBS.addressOf(context), init));
+        }, ExtendedOps.DESTROY_COUNTERS.freer(VERBS.addressOf(context)),
+                (life, address) -> new Counters(context, life, address));
     }
 
     /** {@return the context of the device that counts} */
@@ -114,14 +114,11 @@ public final class Counters extends NativeObject {
 
     private void attachTo(Flow flow, CounterDescription description, int index) throws RdmaException {
         VERBS.lifeOf(flow).addParent(life());
-        boolean attached = false;
         try {
             attach(description, index, VERBS.addressOf(flow));
-            attached = true;
-        } finally {
-            if (!attached) {
-                VERBS.lifeOf(flow).removeParent(life());
-            }
+        } catch (Throwable t) {
+            VERBS.lifeOf(flow).removeParent(life());
+            throw t;
         }
     }
 
@@ -163,12 +160,5 @@ public final class Counters extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_counters")
-    protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_COUNTERS.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.flow;
 
-import java.lang.foreign.Arena;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,6 +25,7 @@ import io.rdmacm.verbs.queue.QueuePairType;
  * until {@link #close()}. The queue pair, and the flow actions and counters that the rule refers to, cannot be closed
  * before it.
  */
+@CFunction("ibv_destroy_flow")
 public final class Flow extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
 
@@ -72,16 +72,13 @@ public final class Flow extends NativeObject {
                 parents.add(sameContext("counters object", counters.context(), context, counters));
             }
         }
-        Lifetime life = Lifetime.begin(Flow.class, parents);
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Flow.class, parents, arena -> {
             long block = attributes.toNative(arena).address();
-            long address = life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_FLOW.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(queuePair), block), attributes.type()
-                        + ", specifications " + attributes.specifications());
-            });
-            return new Flow(context, queuePair, attributes, life, address);
-        }
+            NativeFunction create = ExtendedOps.CREATE_FLOW.require(VERBS.addressOf(context));
+            return Check.pointer(create, attributes.type() + ", specifications " + attributes.specifications(),
+                    create.callLong(VERBS.addressOf(queuePair), block));
+        }, ExtendedOps.DESTROY_FLOW.freer(VERBS.addressOf(context)),
+                (life, address) -> new Flow(context, queuePair, attributes, life, address));
     }
 
     private static Lifetime sameContext(String what, VerbsContext its, VerbsContext wanted, NativeObject object) {
@@ -108,12 +105,5 @@ public final class Flow extends NativeObject {
     public FlowAttributes attributes() {
         life().ensureOpen();
         return attributes;
-    }
-
-    @Override
-    @CFunction("ibv_destroy_flow")
-    protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_FLOW.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
     }
 }

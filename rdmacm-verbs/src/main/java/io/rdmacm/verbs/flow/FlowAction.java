@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.flow;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_flow_action;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * An action that a device applies to the packets of flows ({@code struct ibv_flow_action}, ibv_flow_action_esp(3)):
  * encryption or decryption with IPsec ESP. It cannot be closed while a {@link Flow} refers to it.
  */
+@CFunction("ibv_destroy_flow_action")
 public final class FlowAction extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
 
@@ -46,14 +48,12 @@ public final class FlowAction extends NativeObject {
             throw new IllegalArgumentException("a new flow action needs "
                     + (attributes.parameters().isEmpty() ? "parameters" : "key material") + ": " + attributes);
         }
-        Lifetime life = Lifetime.begin(FlowAction.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(FlowAction.class, List.of(VERBS.lifeOf(context)), arena -> {
             long struct = attributes.toNative(arena).address();
-            return new FlowAction(context, life, life.create(() -> {
-                NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
-                return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
-            }));
-        }
+            NativeFunction create = ExtendedOps.CREATE_FLOW_ACTION_ESP.require(VERBS.addressOf(context));
+            return Check.pointer(create, create.callLong(VERBS.addressOf(context), struct));
+        }, ExtendedOps.DESTROY_FLOW_ACTION.freer(VERBS.addressOf(context)),
+                (life, address) -> new FlowAction(context, life, address));
     }
 
     /** {@return the context of the device that applies this action} */
@@ -80,12 +80,5 @@ public final class FlowAction extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("ibv_destroy_flow_action")
-    protected void destroy() throws RdmaException {
-        NativeFunction destroy = ExtendedOps.DESTROY_FLOW_ACTION.require(VERBS.addressOf(context));
-        Check.returned(destroy, destroy.callInt(address()));
     }
 }

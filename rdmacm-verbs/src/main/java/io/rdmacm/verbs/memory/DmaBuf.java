@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.memory;
 
+import java.util.List;
+
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.DeviceMemory;
 import io.rdmacm.verbs.NativeObject;
@@ -53,9 +55,9 @@ public final class DmaBuf implements AutoCloseable {
     static DmaBuf export(NativeObject object, NativeFunction function) throws RdmaException {
         VERBS.lifeOf(object).enter();
         try {
-            Lifetime life = Lifetime.begin(DmaBuf.class);
-            long fd = life.create(() -> Check.minusOne(function, function.callInt(VERBS.addressOf(object))));
-            return new DmaBuf(life, (int) fd);
+            return Lifetime.make(DmaBuf.class, List.of(),
+                    arena -> Check.minusOne(function, function.callInt(VERBS.addressOf(object))),
+                    fd -> Libc.close((int) fd), (life, fd) -> new DmaBuf(life, (int) fd));
         } finally {
             VERBS.lifeOf(object).leave();
         }
@@ -85,7 +87,7 @@ public final class DmaBuf implements AutoCloseable {
      */
     @Override
     public void close() throws RdmaException {
-        life.close(() -> { }, () -> Libc.close(fd));
+        life.close(() -> { }, life::free);
     }
 
     @Override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.memory;
 
-import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.ibv_dmah;
@@ -20,6 +20,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * since rdma-core 59). Memory regions are registered with it ({@link ExtendedRegistration#dmaHandle}) and must be
  * closed first. All methods are thread-safe.
  */
+@CFunction("ibv_dealloc_dmah")
 public final class DmaHandle extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOC_DMAH = NativeFunction.of("ibv_alloc_dmah");
@@ -46,13 +47,10 @@ public final class DmaHandle extends NativeObject {
      */
     @CFunction("ibv_alloc_dmah")
     public static DmaHandle allocate(VerbsContext context, DmaHandleAttributes attributes) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(DmaHandle.class, List.of(VERBS.lifeOf(context)), arena -> {
             long struct = attributes.write(arena);
-            Lifetime life = Lifetime.begin(DmaHandle.class, VERBS.lifeOf(context));
-            long address = life.create(
-                    () -> Check.pointer(ALLOC_DMAH, ALLOC_DMAH.callLong(VERBS.addressOf(context), struct)));
-            return new DmaHandle(context, attributes, life, address);
-        }
+            return Check.pointer(ALLOC_DMAH, ALLOC_DMAH.callLong(VERBS.addressOf(context), struct));
+        }, DEALLOC_DMAH::free, (life, address) -> new DmaHandle(context, attributes, life, address));
     }
 
     /** {@return the context that the handle was allocated from} */
@@ -65,11 +63,5 @@ public final class DmaHandle extends NativeObject {
     public DmaHandleAttributes attributes() {
         life().ensureOpen();
         return attributes;
-    }
-
-    @Override
-    @CFunction("ibv_dealloc_dmah")
-    protected void destroy() throws RdmaException {
-        Check.returned(DEALLOC_DMAH, DEALLOC_DMAH.callInt(address()));
     }
 }

@@ -48,6 +48,8 @@ public final class VerbsBuffer extends NativeObject {
         this.arena = Arena.ofShared();
         this.memory = Memory.view(memory, bytes, arena);
         life.describe(() -> bytes + " bytes");
+        // what another user of the C library has left there must not become visible
+        this.memory.fill((byte) 0);
     }
 
     /**
@@ -65,15 +67,15 @@ public final class VerbsBuffer extends NativeObject {
         if (bytes < 1) {
             throw new IllegalArgumentException("a buffer needs at least 1 byte, not " + bytes);
         }
-        Lifetime life = Lifetime.begin(VerbsBuffer.class, VERBS.lifeOf(domain));
-        try (Arena confined = Arena.ofConfined()) {
-            long result = confined.allocate(ValueLayout.JAVA_LONG).address();
-            long memory = life.create(() -> Check.pointer(ALLOC_BUF,
-                    ALLOC_BUF.callLong(VERBS.addressOf(domain), bytes, result), bytes + " bytes"));
-            VerbsBuffer buffer = new VerbsBuffer(domain, life, Memory.getLong(result), memory, bytes);
-            // what another user of the C library has left there must not become visible
-            buffer.memory.fill((byte) 0);
-            return buffer;
+        try (Arena outer = Arena.ofConfined()) {
+            // the struct, and its memory
+            long result = outer.allocate(ValueLayout.JAVA_LONG, 2).address();
+            return Lifetime.make(VerbsBuffer.class, List.of(VERBS.lifeOf(domain)), arena -> {
+                Memory.putLong(result + Long.BYTES, Check.pointer(ALLOC_BUF, bytes + " bytes",
+                        ALLOC_BUF.callLong(VERBS.addressOf(domain), bytes, result)));
+                return Memory.getLong(result);
+            }, FREE_BUF::callInt, (life, address) -> new VerbsBuffer(domain, life, address,
+                    Memory.getLong(result + Long.BYTES), bytes));
         }
     }
 
@@ -134,6 +136,6 @@ public final class VerbsBuffer extends NativeObject {
     protected void destroy() throws RdmaException {
         // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
         arena.close();
-        FREE_BUF.callInt(address());
+        super.destroy();
     }
 }

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.mlx5dv_crypto_login_attr_ex;
@@ -24,6 +25,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * {@link DataEncryptionKey}s that are wrapped need to be created and queried, but not to be used. Credentials and the
  * keys that wrap others are stored on the device by the vendor's tools. All methods are thread-safe.
  */
+@CFunction("mlx5dv_crypto_login_destroy")
 public final class CryptoLogin extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_crypto_login_create");
@@ -45,7 +47,13 @@ public final class CryptoLogin extends NativeObject {
         /** There is none. */
         NO_LOGIN,
         /** The credential or the wrapping key has been deleted from the device. */
-        INVALID
+        INVALID,
+        /** A state newer than this library. */
+        OTHER;
+
+        static State of(int value) {
+            return value >= 0 && value < OTHER.ordinal() ? values()[value] : OTHER;
+        }
     }
 
     /**
@@ -65,8 +73,7 @@ public final class CryptoLogin extends NativeObject {
     public static CryptoLogin create(VerbsContext context, int credentialId, int wrappingKeyId, byte[] credential)
             throws RdmaException {
         requireIds(credentialId, wrappingKeyId, credential);
-        Lifetime life = Lifetime.begin(CryptoLogin.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(CryptoLogin.class, List.of(VERBS.lifeOf(context)), arena -> {
             MemorySegment secret = arena.allocate(credential.length, Long.BYTES);
             secret.copyFrom(MemorySegment.ofArray(credential));
             long struct = arena.allocate(mlx5dv_crypto_login_attr_ex.layout()).address();
@@ -75,14 +82,13 @@ public final class CryptoLogin extends NativeObject {
             Memory.putLong(struct + mlx5dv_crypto_login_attr_ex.credential$offset(), secret.address());
             Memory.putLong(struct + mlx5dv_crypto_login_attr_ex.credential_len$offset(), credential.length);
             try {
-                long address = life.create(() -> Check.pointer(CREATE,
-                        CREATE.callLong(VERBS.addressOf(context), struct), "credential " + credentialId));
-                return new CryptoLogin(context, life, address);
+                return Check.pointer(CREATE, "credential " + credentialId,
+                        CREATE.callLong(VERBS.addressOf(context), struct));
             } finally {
                 // it does not stay in memory
                 secret.fill((byte) 0);
             }
-        }
+        }, DESTROY::free, (life, address) -> new CryptoLogin(context, life, address));
     }
 
     static void requireIds(int credentialId, int wrappingKeyId, byte[] credential) {
@@ -113,15 +119,9 @@ public final class CryptoLogin extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             long struct = arena.allocate(mlx5dv_crypto_login_query_attr.layout()).address();
             Check.returned(QUERY, QUERY.callInt(address(), struct));
-            return State.values()[Memory.getInt(struct + mlx5dv_crypto_login_query_attr.state$offset())];
+            return State.of(Memory.getInt(struct + mlx5dv_crypto_login_query_attr.state$offset()));
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_crypto_login_destroy")
-    protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
     }
 }

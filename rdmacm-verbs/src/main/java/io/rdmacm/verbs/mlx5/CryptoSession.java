@@ -77,7 +77,7 @@ public final class CryptoSession {
         try (Arena arena = Arena.ofConfined()) {
             long state = arena.allocate(Integer.BYTES, Integer.BYTES).address();
             Check.returned(QUERY_STATE, QUERY_STATE.callInt(VERBS.addressOf(context), state));
-            return CryptoLogin.State.values()[Memory.getInt(state)];
+            return CryptoLogin.State.of(Memory.getInt(state));
         } finally {
             VERBS.lifeOf(context).leave();
         }

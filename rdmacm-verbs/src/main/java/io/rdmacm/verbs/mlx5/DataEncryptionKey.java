@@ -3,6 +3,7 @@ package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -26,6 +27,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * {@link MkeyEncryption} names. A {@link Mkey} that was ever configured with it must be closed first. All methods are
  * thread-safe.
  */
+@CFunction("mlx5dv_dek_destroy")
 public final class DataEncryptionKey extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_dek_create");
@@ -105,10 +107,8 @@ public final class DataEncryptionKey extends NativeObject {
 
     private static DataEncryptionKey create(ProtectionDomain domain, KeyMaterial material,
             Optional<CryptoLogin> login) throws RdmaException {
-        // Before the life begins, because it would be left behind.
         Objects.requireNonNull(material, "material");
-        Lifetime life = Lifetime.begin(DataEncryptionKey.class, VERBS.lifeOf(domain));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(DataEncryptionKey.class, List.of(VERBS.lifeOf(domain)), arena -> {
             MemorySegment attributes = write(domain, material, arena);
             long struct = attributes.address();
             if (login.isPresent() || !material.isWrapped()) {
@@ -119,14 +119,13 @@ public final class DataEncryptionKey extends NativeObject {
                         VERBS.addressOf(one)));
             }
             try {
-                long address = life.create(() -> Check.pointer(CREATE,
-                        CREATE.callLong(VERBS.addressOf(domain.context()), struct), material.toString()));
-                return new DataEncryptionKey(domain, life, address);
+                return Check.pointer(CREATE, material.toString(),
+                        CREATE.callLong(VERBS.addressOf(domain.context()), struct));
             } finally {
                 // the key does not stay in memory
                 attributes.fill((byte) 0);
             }
-        }
+        }, DESTROY::free, (life, address) -> new DataEncryptionKey(domain, life, address));
     }
 
     private static MemorySegment write(ProtectionDomain domain, KeyMaterial material, Arena arena) {
@@ -168,11 +167,5 @@ public final class DataEncryptionKey extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_dek_destroy")
-    protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
+import java.util.List;
 import java.util.Objects;
 
 import io.rdmacm.bindings.CFunction;
@@ -28,12 +29,10 @@ public final class DeviceMemoryOperation extends NativeObject {
     private static final NativeFunction MAP_OP_ADDR = NativeFunction.of("mlx5dv_dm_map_op_addr");
 
     private final long length;
-    private final long mapped;
 
-    private DeviceMemoryOperation(Lifetime life, long address, long length, long mapped) {
+    private DeviceMemoryOperation(Lifetime life, long address, long length) {
         super(life, address, length);
         this.length = length;
-        this.mapped = mapped;
     }
 
     /**
@@ -54,12 +53,14 @@ public final class DeviceMemoryOperation extends NativeObject {
             throw new IllegalArgumentException("the length of imported memory is not known");
         }
         long page = Libc.pageSize();
-        Lifetime life = Lifetime.begin(DeviceMemoryOperation.class, VERBS.lifeOf(memory));
-        long address = life.create(() -> Check.pointer(MAP_OP_ADDR,
-                MAP_OP_ADDR.callLong(VERBS.addressOf(memory), operation), "operation " + operation));
         // The library maps whole pages, as many as the memory would need from the start of one.
         long mapped = (memory.length() + page - 1) / page * page;
-        return new DeviceMemoryOperation(life, address, Math.min(memory.length(), mapped - address % page), mapped);
+        return Lifetime.make(DeviceMemoryOperation.class, List.of(VERBS.lifeOf(memory)),
+                arena -> Check.pointer(MAP_OP_ADDR, "operation " + operation,
+                        MAP_OP_ADDR.callLong(VERBS.addressOf(memory), operation)),
+                address -> Libc.unmap(address / page * page, mapped),
+                (life, address) -> new DeviceMemoryOperation(life, address,
+                        Math.min(memory.length(), mapped - address % page)));
     }
 
     /** {@return how many bytes of the memory can be reached} */
@@ -108,10 +109,5 @@ public final class DeviceMemoryOperation extends NativeObject {
             throw new IllegalArgumentException("the offset must be a multiple of 4, not " + offset);
         }
         return address() + offset;
-    }
-
-    @Override
-    protected void destroy() throws RdmaException {
-        Libc.unmap(address() / Libc.pageSize() * Libc.pageSize(), mapped);
     }
 }

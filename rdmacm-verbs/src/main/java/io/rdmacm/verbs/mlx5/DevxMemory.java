@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
@@ -26,6 +26,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  * Memory of the program that commands of DEVX name by a number, for queues and the like
  * ({@code struct mlx5dv_devx_umem}, mlx5dv_devx_umem_reg(3)). It is pinned until this is closed. Thread-safe.
  */
+@CFunction("mlx5dv_devx_umem_dereg")
 public final class DevxMemory extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction REGISTER = NativeFunction.of("mlx5dv_devx_umem_reg");
@@ -55,11 +56,8 @@ public final class DevxMemory extends NativeObject {
     public static DevxMemory register(VerbsContext context, MemorySegment memory, AccessFlag... access)
             throws RdmaException {
         requireNative(memory);
-        Lifetime life = Lifetime.begin(DevxMemory.class, VERBS.lifeOf(context));
-        long address = life.create(() -> Check.pointer(REGISTER, REGISTER.callLong(VERBS.addressOf(context),
-                memory.address(), memory.byteSize(), bits(access)),
-                memory.byteSize() + " bytes"));
-        return new DevxMemory(life, address, memory);
+        return make(context, memory, arena -> Check.pointer(REGISTER, memory.byteSize() + " bytes",
+                REGISTER.callLong(VERBS.addressOf(context), memory.address(), memory.byteSize(), bits(access))));
     }
 
     /**
@@ -122,15 +120,17 @@ public final class DevxMemory extends NativeObject {
 
     private static DevxMemory register(VerbsContext context, MemorySegment memory, LongConsumer writer)
             throws RdmaException {
-        Lifetime life = Lifetime.begin(DevxMemory.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
+        return make(context, memory, arena -> {
             long attributes = arena.allocate(mlx5dv_devx_umem_in.layout()).address();
-            long address = life.create(() -> {
-                writer.accept(attributes);
-                return Check.pointer(REGISTER_EX, REGISTER_EX.callLong(VERBS.addressOf(context), attributes));
-            });
-            return new DevxMemory(life, address, memory);
-        }
+            writer.accept(attributes);
+            return Check.pointer(REGISTER_EX, REGISTER_EX.callLong(VERBS.addressOf(context), attributes));
+        });
+    }
+
+    private static DevxMemory make(VerbsContext context, MemorySegment memory, Lifetime.Creator creator)
+            throws RdmaException {
+        return Lifetime.make(DevxMemory.class, List.of(VERBS.lifeOf(context)), creator, DEREGISTER::free,
+                (life, address) -> new DevxMemory(life, address, memory));
     }
 
     private static int bits(AccessFlag... access) {
@@ -161,11 +161,5 @@ public final class DevxMemory extends NativeObject {
     public MemorySegment memory() {
         life().ensureOpen();
         return memory;
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_umem_dereg")
-    protected void destroy() throws RdmaException {
-        Check.returned(DEREGISTER, DEREGISTER.callInt(address()));
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.NativeObject;
@@ -21,6 +22,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  *
  * <p>What a command says about other objects, only the program knows: they must be closed after this one.
  */
+@CFunction("mlx5dv_devx_obj_destroy")
 public final class DevxObject extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE = NativeFunction.of("mlx5dv_devx_obj_create");
@@ -50,13 +52,13 @@ public final class DevxObject extends NativeObject {
     @CFunction("mlx5dv_devx_obj_create")
     public static DevxObject create(VerbsContext context, byte[] command, int answerBytes) throws RdmaException {
         DevxCommand.check(command, answerBytes);
-        Lifetime life = Lifetime.begin(DevxObject.class, VERBS.lifeOf(context));
-        try (Arena arena = Arena.ofConfined()) {
-            long in = DevxCommand.copy(command, arena);
-            long out = arena.allocate(answerBytes, Long.BYTES).address();
-            long address = life.create(() -> Check.pointer(CREATE,
-                    CREATE.callLong(VERBS.addressOf(context), in, command.length, out, answerBytes)));
-            return new DevxObject(life, address, Memory.bytes(out, answerBytes));
+        try (Arena outer = Arena.ofConfined()) {
+            long in = DevxCommand.copy(command, outer);
+            long out = outer.allocate(answerBytes, Long.BYTES).address();
+            return Lifetime.make(DevxObject.class, List.of(VERBS.lifeOf(context)),
+                    arena -> Check.pointer(CREATE,
+                            CREATE.callLong(VERBS.addressOf(context), in, command.length, out, answerBytes)),
+                    DESTROY::free, (life, address) -> new DevxObject(life, address, Memory.bytes(out, answerBytes)));
         }
     }
 
@@ -101,11 +103,5 @@ public final class DevxObject extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_obj_destroy")
-    protected void destroy() throws RdmaException {
-        Check.returned(DESTROY, DESTROY.callInt(address()));
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.Mlx5;
@@ -20,6 +21,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * A doorbell register of the device ({@code struct mlx5dv_devx_uar}, mlx5dv_devx_alloc_uar(3)), for queues that were
  * created by commands. Thread-safe; writes to the register are not ordered.
  */
+@CFunction("mlx5dv_devx_free_uar")
 public final class DevxRegister extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOCATE = NativeFunction.of("mlx5dv_devx_alloc_uar");
@@ -41,9 +43,9 @@ public final class DevxRegister extends NativeObject {
     @CFunction("mlx5dv_devx_alloc_uar")
     public static DevxRegister allocate(VerbsContext context, boolean blueFlame) throws RdmaException {
         int kind = blueFlame ? Mlx5.MLX5DV_UAR_ALLOC_TYPE_BF() : Mlx5.MLX5DV_UAR_ALLOC_TYPE_NC();
-        Lifetime life = Lifetime.begin(DevxRegister.class, VERBS.lifeOf(context));
-        long address = life.create(() -> Check.pointer(ALLOCATE, ALLOCATE.callLong(VERBS.addressOf(context), kind)));
-        return new DevxRegister(life, address);
+        return Lifetime.make(DevxRegister.class, List.of(VERBS.lifeOf(context)),
+                arena -> Check.pointer(ALLOCATE, ALLOCATE.callLong(VERBS.addressOf(context), kind)), FREE::callInt,
+                DevxRegister::new);
     }
 
     /** {@return the number by which commands name the page of the register} */
@@ -59,11 +61,5 @@ public final class DevxRegister extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    @Override
-    @CFunction("mlx5dv_devx_free_uar")
-    protected void destroy() throws RdmaException {
-        FREE.callInt(address());
     }
 }

@@ -23,6 +23,7 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
@@ -90,9 +91,10 @@ public final class DirectQueuePair implements AutoCloseable {
     private int rung;
     private int completed;
 
-    private DirectQueuePair(QueuePair pair, CompletionQueue queue) throws RdmaException {
+    private DirectQueuePair(QueuePair pair, CompletionQueue queue, Lifetime life) throws RdmaException {
         this.pair = pair;
         this.queue = queue;
+        this.life = life;
         RawQueues.Pair queues = RawQueues.of(pair);
         entries = queues.send().address();
         stride = queues.sendStride();
@@ -103,8 +105,6 @@ public final class DirectQueuePair implements AutoCloseable {
         // An asynchronous event hands both to the program, which must not use them.
         batch = VERBS.useDirectly(pair, DirectQueuePair.class);
         completions = new DirectCompletions(RawQueues.of(queue), pair.number());
-        // Begun last: from here on nothing fails, and the queues cannot be closed under this object.
-        life = Lifetime.begin(DirectQueuePair.class, VERBS.lifeOf(pair), VERBS.lifeOf(queue));
         int number = pair.number();
         life.describe(() -> "0x" + Integer.toHexString(number));
         LeakDetector.watch(this, life);
@@ -130,20 +130,14 @@ public final class DirectQueuePair implements AutoCloseable {
         if (!System.getProperty("os.arch").equals("amd64")) {
             throw Failures.of("mlx5dv_init_obj", Rdma.EOPNOTSUPP(), "doorbells can be rung from Java only on x86-64");
         }
-        CompletionQueue queue = domain.context().createCompletionQueue(completions);
-        QueuePair pair = null;
-        DirectQueuePair direct = null;
-        try {
-            pair = createPair(domain, queue, sends);
-            direct = new DirectQueuePair(pair, queue);
-            return direct;
-        } finally {
-            if (direct == null) {
-                if (pair != null) {
-                    pair.close();
-                }
-                queue.close();
-            }
+        try (Parts parts = new Parts()) {
+            CompletionQueue queue = domain.context().createCompletionQueue(completions);
+            parts.add(queue, CompletionQueue::close, VERBS.lifeOf(queue));
+            QueuePair pair = createPair(domain, queue, sends);
+            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
+            return parts.complete(Lifetime.make(DirectQueuePair.class,
+                    List.of(VERBS.lifeOf(pair), VERBS.lifeOf(queue)),
+                    (life, none) -> new DirectQueuePair(pair, queue, life)));
         }
     }
 

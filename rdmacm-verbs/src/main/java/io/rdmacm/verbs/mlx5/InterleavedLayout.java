@@ -84,6 +84,16 @@ public final class InterleavedLayout extends MkeyLayout {
     }
 
     @Override
+    void register(Mlx5BatchOps ops, long mkey, int access) {
+        ops.interleaved(mkey, access, repetitions, size(), address());
+    }
+
+    @Override
+    void set(Mlx5BatchOps ops) {
+        ops.setInterleaved(repetitions, size(), address());
+    }
+
+    @Override
     int entries() {
         // and one for the head of the pattern
         return size() + 1;

@@ -63,6 +63,16 @@ public final class ListLayout extends MkeyLayout {
     }
 
     @Override
+    void register(Mlx5BatchOps ops, long mkey, int access) {
+        ops.list(mkey, access, size(), address());
+    }
+
+    @Override
+    void set(Mlx5BatchOps ops) {
+        ops.setList(size(), address());
+    }
+
+    @Override
     int entries() {
         return size();
     }

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.mlx5dv_mkey;
@@ -36,6 +35,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  *
  * <p>The device does not know when a region is closed that a key refers to: requests then fail.
  */
+@CFunction("mlx5dv_destroy_mkey")
 public final class Mkey extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction CREATE_MKEY = NativeFunction.of("mlx5dv_create_mkey");
@@ -76,17 +76,14 @@ public final class Mkey extends NativeObject {
             throw new IllegalArgumentException("a key needs at least one entry and one flag");
         }
         List<MkeyFlag> wanted = List.of(flags);
-        Lifetime life = Lifetime.begin(Mkey.class, VERBS.lifeOf(domain));
-        try (Arena arena = Arena.ofConfined()) {
+        return Lifetime.make(Mkey.class, List.of(VERBS.lifeOf(domain)), arena -> {
             long init = arena.allocate(mlx5dv_mkey_init_attr.layout()).address();
             Memory.putLong(init + mlx5dv_mkey_init_attr.pd$offset(), VERBS.addressOf(domain));
             Memory.putInt(init + mlx5dv_mkey_init_attr.create_flags$offset(),
                     Flags.mask(wanted, MkeyFlag::bit));
             Memory.putShort(init + mlx5dv_mkey_init_attr.max_entries$offset(), (short) maxEntries);
-            long address = life.create(() -> Check.pointer(CREATE_MKEY, CREATE_MKEY.callLong(init),
-                    maxEntries + " entries, " + wanted));
-            return new Mkey(domain, maxEntries, wanted, life, address);
-        }
+            return Check.pointer(CREATE_MKEY, maxEntries + " entries, " + wanted, CREATE_MKEY.callLong(init));
+        }, DESTROY_MKEY::free, (life, address) -> new Mkey(domain, maxEntries, wanted, life, address));
     }
 
     /** {@return the protection domain of this key} */
@@ -129,7 +126,7 @@ public final class Mkey extends NativeObject {
                 return Optional.empty();
             }
             long error = struct + mlx5dv_mkey_err.err$offset();
-            return Optional.of(new MkeyError(MkeyError.Kind.values()[kind - 1],
+            return Optional.of(new MkeyError(MkeyError.Kind.of(kind),
                     Memory.getLong(error + mlx5dv_sig_err.actual_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.expected_value$offset()),
                     Memory.getLong(error + mlx5dv_sig_err.offset$offset())));
@@ -165,21 +162,5 @@ public final class Mkey extends NativeObject {
         } finally {
             life().leave();
         }
-    }
-
-    /** Calls something with the address of the key, which cannot be closed meanwhile. */
-    void use(LongConsumer user) {
-        life().enter();
-        try {
-            user.accept(address());
-        } finally {
-            life().leave();
-        }
-    }
-
-    @Override
-    @CFunction("mlx5dv_destroy_mkey")
-    protected void destroy() throws RdmaException {
-        Check.returned(DESTROY_MKEY, DESTROY_MKEY.callInt(address()));
     }
 }

@@ -1,35 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.util.Optional;
+import java.lang.foreign.Arena;
 import java.util.Set;
-import java.util.stream.Stream;
 
+import io.rdmacm.bindings.mlx5.Mlx5;
+import io.rdmacm.bindings.mlx5.mlx5dv_mkey_conf_attr;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link Mkey} is to become ({@code mlx5dv_wr_mkey_configure} and its setters, mlx5dv_wr_mkey_configure(3)).
  * Immutable.
  */
 public final class MkeyConfiguration {
-    private final Optional<Set<AccessFlag>> access;
-    private final Optional<MkeyLayout> layout;
-    private final boolean resetsSignature;
-    private final Optional<BlockSignature> signature;
-    private final Optional<MkeyEncryption> encryption;
+    private static final Set<AccessFlag> POSSIBLE = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
+    private static final AccessFlag[] ALL = AccessFlag.values();
+    private static final int UNCHANGED = -1;
 
-    private MkeyConfiguration(Optional<Set<AccessFlag>> access, Optional<MkeyLayout> layout, boolean resetsSignature,
-            Optional<BlockSignature> signature, Optional<MkeyEncryption> encryption) {
+    // the bits, or UNCHANGED
+    private final int access;
+    private final @Nullable MkeyLayout layout;
+    private final boolean resetsSignature;
+    private final @Nullable BlockSignature signature;
+    private final @Nullable MkeyEncryption encryption;
+    // as C reads them, written once for all requests: the memory lives as long as its arena can be reached
+    private final Arena arena = Arena.ofAuto();
+    private final long attributes;
+    private final long signatureStruct;
+    private final long encryptionStruct;
+
+    private MkeyConfiguration(int access, @Nullable MkeyLayout layout, boolean resetsSignature,
+            @Nullable BlockSignature signature, @Nullable MkeyEncryption encryption) {
         this.access = access;
         this.layout = layout;
         this.resetsSignature = resetsSignature;
         this.signature = signature;
         this.encryption = encryption;
+        attributes = arena.allocate(mlx5dv_mkey_conf_attr.layout()).address();
+        Memory.putInt(attributes + mlx5dv_mkey_conf_attr.conf_flags$offset(),
+                resetsSignature ? Mlx5.MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR() : 0);
+        signatureStruct = signature == null ? 0 : SignatureStructs.write(signature, arena);
+        encryptionStruct = encryption == null ? 0 : encryption.write(arena);
     }
 
     /** {@return a configuration that changes nothing} */
     public static MkeyConfiguration create() {
-        return new MkeyConfiguration(Optional.empty(), Optional.empty(), false, Optional.empty(), Optional.empty());
+        return new MkeyConfiguration(UNCHANGED, null, false, null, null);
     }
 
     /**
@@ -40,18 +59,22 @@ public final class MkeyConfiguration {
      * @throws IllegalArgumentException for another flag
      */
     public MkeyConfiguration access(AccessFlag... flags) {
-        Set<AccessFlag> wanted = Set.of(flags);
-        requireAccess(wanted);
-        return new MkeyConfiguration(Optional.of(wanted), layout, resetsSignature, signature, encryption);
+        return new MkeyConfiguration(bits(Set.of(flags)), layout, resetsSignature, signature, encryption);
     }
 
-    /** Checks that a key can allow something. */
-    static void requireAccess(Set<AccessFlag> flags) {
-        Set<AccessFlag> possible = Set.of(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ,
-                AccessFlag.REMOTE_ATOMIC);
-        if (!possible.containsAll(flags)) {
-            throw new IllegalArgumentException("a key can allow " + possible + ", not " + flags);
+    /** Returns the bits of what a key can allow. */
+    static int bits(Set<AccessFlag> flags) {
+        int bits = 0;
+        // not with an iterator, which may be allocated
+        for (AccessFlag flag : ALL) {
+            if (flags.contains(flag)) {
+                if (!POSSIBLE.contains(flag)) {
+                    throw new IllegalArgumentException("a key can allow " + POSSIBLE + ", not " + flags);
+                }
+                bits |= flag.bit();
+            }
         }
+        return bits;
     }
 
     /**
@@ -62,7 +85,7 @@ public final class MkeyConfiguration {
      * @return a copy of this configuration
      */
     public MkeyConfiguration layout(MkeyLayout memory) {
-        return new MkeyConfiguration(access, Optional.of(memory), resetsSignature, signature, encryption);
+        return new MkeyConfiguration(access, memory, resetsSignature, signature, encryption);
     }
 
     /**
@@ -82,7 +105,7 @@ public final class MkeyConfiguration {
      * @return a copy of this configuration, for a key with {@link MkeyFlag#BLOCK_SIGNATURE}
      */
     public MkeyConfiguration signature(BlockSignature blocks) {
-        return new MkeyConfiguration(access, layout, resetsSignature, Optional.of(blocks), encryption);
+        return new MkeyConfiguration(access, layout, resetsSignature, blocks, encryption);
     }
 
     /**
@@ -93,31 +116,42 @@ public final class MkeyConfiguration {
      * @return a copy of this configuration, for a key with {@link MkeyFlag#CRYPTO}
      */
     public MkeyConfiguration encryption(MkeyEncryption data) {
-        return new MkeyConfiguration(access, layout, resetsSignature, signature, Optional.of(data));
+        return new MkeyConfiguration(access, layout, resetsSignature, signature, data);
     }
 
-    Optional<Set<AccessFlag>> access() {
-        return access;
-    }
-
-    Optional<MkeyLayout> layout() {
-        return layout;
-    }
-
-    boolean resetsSignature() {
-        return resetsSignature;
-    }
-
-    Optional<BlockSignature> signature() {
-        return signature;
-    }
-
-    Optional<MkeyEncryption> encryption() {
-        return encryption;
+    /** Checks that a key can become this, and keeps what it needs. */
+    void requireUsable(Mkey key) {
+        if (layout != null) {
+            layout.requireUsable(key);
+        }
+        if (signature != null) {
+            key.require(MkeyFlag.BLOCK_SIGNATURE);
+        }
+        if (encryption != null) {
+            key.keep(encryption.key());
+        }
     }
 
     /** Returns how many setters C is going to be called for. */
     int setters() {
-        return (int) Stream.of(access, layout, signature, encryption).filter(Optional::isPresent).count();
+        return (access == UNCHANGED ? 0 : 1) + (layout == null ? 0 : 1) + (signature == null ? 0 : 1)
+                + (encryption == null ? 0 : 1);
+    }
+
+    /** Prepares the calls that configure a key. */
+    void prepare(Mlx5BatchOps ops, long mkey) {
+        ops.configure(mkey, setters(), attributes);
+        if (access != UNCHANGED) {
+            ops.setAccess(access);
+        }
+        if (layout != null) {
+            layout.set(ops);
+        }
+        if (signature != null) {
+            ops.setSignature(signatureStruct);
+        }
+        if (encryption != null) {
+            ops.setEncryption(encryptionStruct);
+        }
     }
 }

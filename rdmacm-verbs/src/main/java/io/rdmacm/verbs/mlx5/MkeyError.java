@@ -17,6 +17,13 @@ public record MkeyError(Kind kind, long actual, long expected, long offset) {
         /** The reference tag. */
         BAD_REFERENCE_TAG,
         /** The application tag. */
-        BAD_APPLICATION_TAG
+        BAD_APPLICATION_TAG,
+        /** Something newer than this library. */
+        OTHER;
+
+        /** Returns the kind with a C constant, which is not that of no error. */
+        static Kind of(int value) {
+            return value > 0 && value <= OTHER.ordinal() ? values()[value - 1] : OTHER;
+        }
     }
 }

@@ -13,11 +13,12 @@ import io.rdmacm.verbs.MemoryRegion;
  */
 public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {
     private final MemorySegment structs;
-    private final List<MemoryRegion> regions;
+    // an array, as the iterator of a list may be allocated
+    private final MemoryRegion[] regions;
 
     MkeyLayout(MemorySegment structs, List<MemoryRegion> regions) {
         this.structs = structs;
-        this.regions = regions;
+        this.regions = regions.toArray(MemoryRegion[]::new);
     }
 
     /** Returns the address of the array of C structs. */
@@ -27,8 +28,14 @@ public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {
 
     /** {@return the number of parts} */
     public final int size() {
-        return regions.size();
+        return regions.length;
     }
+
+    /** Prepares the call that makes a key refer to this memory. */
+    abstract void register(Mlx5BatchOps ops, long mkey, int access);
+
+    /** Prepares the call that sets the memory of a key that is configured. */
+    abstract void set(Mlx5BatchOps ops);
 
     /** Returns how many entries of a key are used. */
     abstract int entries();

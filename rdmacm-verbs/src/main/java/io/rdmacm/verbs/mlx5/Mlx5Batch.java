@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.Set;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.mlx5.Mlx5;
-import io.rdmacm.bindings.mlx5.mlx5dv_mkey_conf_attr;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Arguments;
-import io.rdmacm.verbs.internal.ffi.Flags;
-import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
@@ -39,13 +33,19 @@ public final class Mlx5Batch implements AutoCloseable {
     private static final int INLINE = Rdma.IBV_SEND_INLINE();
 
     private final Mlx5QueuePair pair;
-    private final SendBatch batch;
     private final Mlx5BatchOps ops;
+    @SuppressWarnings("NullAway.Init") // a program gets this object when it is started
+    private SendBatch batch;
 
-    Mlx5Batch(Mlx5QueuePair pair, SendBatch batch) {
+    Mlx5Batch(Mlx5QueuePair pair) {
         this.pair = pair;
-        this.batch = batch;
         this.ops = new Mlx5BatchOps(pair.extended());
+    }
+
+    /** Returns this for the batch of the queue pair that was just started, and always is the same. */
+    Mlx5Batch of(SendBatch started) {
+        batch = started;
+        return this;
     }
 
     /** {@return the batch of the queue pair, for the operations, ids and flags that any queue pair has} */
@@ -69,7 +69,8 @@ public final class Mlx5Batch implements AutoCloseable {
     @CFunction("mlx5dv_wr_set_dc_addr")
     public Mlx5Batch target(AddressHandle handle, int number, long key) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
-        VERBS.target(batch, handle, address -> ops.setDcAddr(address, number, key));
+        ops.setDcAddr(number, key);
+        VERBS.target(batch, handle, ops);
         return this;
     }
 
@@ -88,7 +89,8 @@ public final class Mlx5Batch implements AutoCloseable {
     public Mlx5Batch target(AddressHandle handle, int number, long key, int stream) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         pair.requireStream(stream);
-        VERBS.target(batch, handle, address -> ops.setDcAddrStream(address, number, key, stream));
+        ops.setDcAddrStream(number, key, stream);
+        VERBS.target(batch, handle, ops);
         return this;
     }
 
@@ -126,11 +128,7 @@ public final class Mlx5Batch implements AutoCloseable {
      */
     @CFunction("mlx5dv_wr_mr_interleaved")
     public Mlx5Batch register(Mkey key, InterleavedLayout layout, Set<AccessFlag> access) {
-        int flags = check(Mlx5SendOperation.MR_INTERLEAVED, key, layout, access);
-        key.use(mkey -> VERBS.request(batch, INLINE,
-                () -> ops.interleaved(mkey, flags, layout.repetitions(), layout.size(), layout.address())));
-        Reference.reachabilityFence(layout);
-        return this;
+        return register(Mlx5SendOperation.MR_INTERLEAVED, key, layout, access);
     }
 
     /**
@@ -145,18 +143,23 @@ public final class Mlx5Batch implements AutoCloseable {
      */
     @CFunction("mlx5dv_wr_mr_list")
     public Mlx5Batch register(Mkey key, ListLayout layout, Set<AccessFlag> access) {
-        int flags = check(Mlx5SendOperation.MR_LIST, key, layout, access);
-        key.use(mkey -> VERBS.request(batch, INLINE, () -> ops.list(mkey, flags, layout.size(), layout.address())));
-        Reference.reachabilityFence(layout);
-        return this;
+        return register(Mlx5SendOperation.MR_LIST, key, layout, access);
     }
 
-    private int check(Mlx5SendOperation operation, Mkey key, MkeyLayout layout, Set<AccessFlag> access) {
+    private Mlx5Batch register(Mlx5SendOperation operation, Mkey key, MkeyLayout layout, Set<AccessFlag> access) {
         require(operation);
         requireDomain(key);
         layout.requireUsable(key);
-        MkeyConfiguration.requireAccess(access);
-        return Flags.mask(access, AccessFlag::bit);
+        int bits = MkeyConfiguration.bits(access);
+        VERBS.lifeOf(key).enter();
+        try {
+            layout.register(ops, VERBS.addressOf(key), bits);
+            VERBS.request(batch, INLINE, ops);
+        } finally {
+            VERBS.lifeOf(key).leave();
+            Reference.reachabilityFence(layout);
+        }
+        return this;
     }
 
     /**
@@ -175,36 +178,16 @@ public final class Mlx5Batch implements AutoCloseable {
     public Mlx5Batch configure(Mkey key, MkeyConfiguration configuration) {
         require(Mlx5SendOperation.MKEY_CONFIGURE);
         requireDomain(key);
-        configuration.layout().ifPresent(layout -> layout.requireUsable(key));
-        configuration.signature().ifPresent(signature -> key.require(MkeyFlag.BLOCK_SIGNATURE));
-        configuration.encryption().ifPresent(encryption -> key.keep(encryption.key()));
-        try (Arena arena = Arena.ofConfined()) {
-            long attributes = arena.allocate(mlx5dv_mkey_conf_attr.layout()).address();
-            Memory.putInt(attributes + mlx5dv_mkey_conf_attr.conf_flags$offset(),
-                    configuration.resetsSignature() ? Mlx5.MLX5DV_MKEY_CONF_FLAG_RESET_SIG_ATTR() : 0);
-            OptionalLong signature = configuration.signature().stream()
-                    .mapToLong(one -> SignatureStructs.write(one, arena)).findFirst();
-            OptionalLong encryption = configuration.encryption().stream().mapToLong(one -> one.write(arena))
-                    .findFirst();
-            key.use(mkey -> VERBS.request(batch, INLINE, () -> {
-                ops.configure(mkey, configuration.setters(), attributes);
-                configuration.access().ifPresent(access -> ops.setAccess(Flags.mask(access, AccessFlag::bit)));
-                configuration.layout().ifPresent(this::set);
-                signature.ifPresent(ops::setSignature);
-                encryption.ifPresent(ops::setEncryption);
-            }));
+        configuration.requireUsable(key);
+        VERBS.lifeOf(key).enter();
+        try {
+            configuration.prepare(ops, VERBS.addressOf(key));
+            VERBS.request(batch, INLINE, ops);
         } finally {
+            VERBS.lifeOf(key).leave();
             Reference.reachabilityFence(configuration);
         }
         return this;
-    }
-
-    private void set(MkeyLayout layout) {
-        switch (layout) {
-            case InterleavedLayout interleaved -> ops.setInterleaved(interleaved.repetitions(), layout.size(),
-                    layout.address());
-            case ListLayout list -> ops.setList(list.size(), list.address());
-        }
     }
 
     /**
@@ -223,7 +206,8 @@ public final class Mlx5Batch implements AutoCloseable {
             throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at"
                     + " most " + pair.maxRawBytes() + ": create it for more scatter/gather entries or inline data");
         }
-        VERBS.request(batch, 0, () -> ops.raw(entry.address()));
+        ops.raw(entry.address());
+        VERBS.request(batch, 0, ops);
         Reference.reachabilityFence(entry);
         return this;
     }
@@ -251,9 +235,8 @@ public final class Mlx5Batch implements AutoCloseable {
         requireDomain(from);
         long target = MkeyLayout.addressOf(to, toOffset, length);
         long source = MkeyLayout.addressOf(from, fromOffset, length);
-        int targetKey = to.localKey();
-        int sourceKey = from.localKey();
-        VERBS.request(batch, 0, () -> ops.copy(targetKey, target, sourceKey, source, length));
+        ops.copy(to.localKey(), target, from.localKey(), source, length);
+        VERBS.request(batch, 0, ops);
         return this;
     }
 

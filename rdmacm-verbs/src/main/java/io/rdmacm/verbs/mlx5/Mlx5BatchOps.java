@@ -1,85 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
+import java.util.Arrays;
+import java.util.function.LongConsumer;
+
 import io.rdmacm.bindings.mlx5.mlx5dv_qp_ex;
 import io.rdmacm.verbs.internal.driver.DriverCall;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The function table of a {@code struct mlx5dv_qp_ex}, which the inline functions {@code mlx5dv_wr_*} of mlx5dv.h call.
- * All of them only write to the queue.
+ * All of them only write to the queue. The calls of a request are prepared first; {@link #run} and {@link #accept}
+ * make them while the queue is locked. None of this allocates anything. Each pointer is read once, by the first call.
  */
-final class Mlx5BatchOps {
+final class Mlx5BatchOps implements Runnable, LongConsumer {
     private static final long KEY = 0xffff_ffffL;
+    // a key is configured, and what it allows, its layout, its signature and its encryption are set
+    private static final int MOST_CALLS = 5;
 
     private final long queue;
+    // each is null until the first call
+    private final DriverCall[] functions = new DriverCall[(int) (mlx5dv_qp_ex.sizeof() / Long.BYTES)];
+    private final Call[] calls = new Call[MOST_CALLS];
+    private int count;
+
+    /** A call of a function, whose first argument is the queue. */
+    private static final class Call {
+        private long offset;
+        private int arguments;
+        private long a;
+        private long b;
+        private long c;
+        private long d;
+        private long e;
+    }
 
     Mlx5BatchOps(long queue) {
         this.queue = queue;
+        Arrays.setAll(calls, i -> new Call());
     }
 
-    /** Returns a function; the same pointer always has the same object. */
-    private DriverCall function(long offset, int arguments) {
-        return DriverCall.of(Memory.getLong(queue + offset), true, arguments);
+    private void first(long offset, int arguments, long a, long b, long c, long d, long e) {
+        count = 0;
+        next(offset, arguments, a, b, c, d, e);
     }
 
-    /** {@code mlx5dv_wr_set_dc_addr}. */
-    void setDcAddr(long handle, int number, long key) {
-        function(mlx5dv_qp_ex.wr_set_dc_addr$offset(), 4).call(queue, handle, number, key);
+    private void next(long offset, int arguments, long a, long b, long c, long d, long e) {
+        Call call = calls[count];
+        call.offset = offset;
+        call.arguments = arguments;
+        call.a = a;
+        call.b = b;
+        call.c = c;
+        call.d = d;
+        call.e = e;
+        count++;
     }
 
-    /** {@code mlx5dv_wr_set_dc_addr_stream}. */
-    void setDcAddrStream(long handle, int number, long key, int stream) {
-        function(mlx5dv_qp_ex.wr_set_dc_addr_stream$offset(), 5).call(queue, handle, number, key, stream);
+    /** Makes the calls that were prepared. */
+    @Override
+    public void run() {
+        for (int i = 0; i < count; i++) {
+            make(calls[i]);
+        }
+    }
+
+    /** Makes the call that sets a target, with the address of its handle. */
+    @Override
+    public void accept(long handle) {
+        calls[0].a = handle;
+        make(calls[0]);
+    }
+
+    private void make(Call call) {
+        DriverCall function = function(call);
+        switch (call.arguments) {
+            case 2 -> function.call(queue, call.a);
+            case 3 -> function.call(queue, call.a, call.b);
+            case 4 -> function.call(queue, call.a, call.b, call.c);
+            case 5 -> function.call(queue, call.a, call.b, call.c, call.d);
+            default -> function.call(queue, call.a, call.b, call.c, call.d, call.e);
+        }
+    }
+
+    private DriverCall function(Call call) {
+        int index = (int) (call.offset / Long.BYTES);
+        DriverCall function = functions[index];
+        if (function == null) {
+            function = DriverCall.of(Memory.getLong(queue + call.offset), true, call.arguments);
+            functions[index] = function;
+        }
+        return function;
+    }
+
+    /** {@code mlx5dv_wr_set_dc_addr}, without the handle. */
+    void setDcAddr(int number, long key) {
+        first(mlx5dv_qp_ex.wr_set_dc_addr$offset(), 4, 0, number, key, 0, 0);
+    }
+
+    /** {@code mlx5dv_wr_set_dc_addr_stream}, without the handle. */
+    void setDcAddrStream(int number, long key, int stream) {
+        first(mlx5dv_qp_ex.wr_set_dc_addr_stream$offset(), 5, 0, number, key, stream, 0);
     }
 
     /** {@code mlx5dv_wr_mr_interleaved}. */
-    void interleaved(long mkey, int access, int repetitions, int count, long parts) {
-        function(mlx5dv_qp_ex.wr_mr_interleaved$offset(), 6).call(queue, mkey, access, repetitions, count, parts);
+    void interleaved(long mkey, int access, int repetitions, int parts, long structs) {
+        first(mlx5dv_qp_ex.wr_mr_interleaved$offset(), 6, mkey, access, repetitions, parts, structs);
     }
 
     /** {@code mlx5dv_wr_mr_list}. */
-    void list(long mkey, int access, int count, long parts) {
-        function(mlx5dv_qp_ex.wr_mr_list$offset(), 5).call(queue, mkey, access, count, parts);
+    void list(long mkey, int access, int parts, long structs) {
+        first(mlx5dv_qp_ex.wr_mr_list$offset(), 5, mkey, access, parts, structs, 0);
     }
 
-    /** {@code mlx5dv_wr_mkey_configure}. */
+    /** {@code mlx5dv_wr_mkey_configure}; the setters follow. */
     void configure(long mkey, int setters, long attributes) {
-        function(mlx5dv_qp_ex.wr_mkey_configure$offset(), 4).call(queue, mkey, setters, attributes);
+        first(mlx5dv_qp_ex.wr_mkey_configure$offset(), 4, mkey, setters, attributes, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_access_flags}. */
     void setAccess(int access) {
-        function(mlx5dv_qp_ex.wr_set_mkey_access_flags$offset(), 2).call(queue, access);
+        next(mlx5dv_qp_ex.wr_set_mkey_access_flags$offset(), 2, access, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_layout_list}. */
-    void setList(int count, long parts) {
-        function(mlx5dv_qp_ex.wr_set_mkey_layout_list$offset(), 3).call(queue, count, parts);
+    void setList(int parts, long structs) {
+        next(mlx5dv_qp_ex.wr_set_mkey_layout_list$offset(), 3, parts, structs, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_layout_interleaved}. */
-    void setInterleaved(int repetitions, int count, long parts) {
-        function(mlx5dv_qp_ex.wr_set_mkey_layout_interleaved$offset(), 4).call(queue, repetitions, count, parts);
+    void setInterleaved(int repetitions, int parts, long structs) {
+        next(mlx5dv_qp_ex.wr_set_mkey_layout_interleaved$offset(), 4, repetitions, parts, structs, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_sig_block}. */
     void setSignature(long attributes) {
-        function(mlx5dv_qp_ex.wr_set_mkey_sig_block$offset(), 2).call(queue, attributes);
+        next(mlx5dv_qp_ex.wr_set_mkey_sig_block$offset(), 2, attributes, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_set_mkey_crypto}. */
     void setEncryption(long attributes) {
-        function(mlx5dv_qp_ex.wr_set_mkey_crypto$offset(), 2).call(queue, attributes);
+        next(mlx5dv_qp_ex.wr_set_mkey_crypto$offset(), 2, attributes, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_raw_wqe}. */
     void raw(long entry) {
-        function(mlx5dv_qp_ex.wr_raw_wqe$offset(), 2).call(queue, entry);
+        first(mlx5dv_qp_ex.wr_raw_wqe$offset(), 2, entry, 0, 0, 0, 0);
     }
 
     /** {@code mlx5dv_wr_memcpy}. */
     void copy(int toKey, long to, int fromKey, long from, long length) {
-        function(mlx5dv_qp_ex.wr_memcpy$offset(), 6).call(queue, toKey & KEY, to, fromKey & KEY, from, length);
+        first(mlx5dv_qp_ex.wr_memcpy$offset(), 6, toKey & KEY, to, fromKey & KEY, from, length);
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
@@ -49,12 +47,9 @@ public final class Mlx5CompletionQueue extends ExtendedCompletionQueue {
     public static Mlx5CompletionQueue create(VerbsContext context, CompletionQueueInitAttributes attributes,
             Mlx5CompletionQueueOptions options) throws RdmaException {
         String text = attributes + ", " + options;
-        return new Mlx5CompletionQueue(create(Mlx5CompletionQueue.class, context, attributes, init -> {
-            try (Arena arena = Arena.ofConfined()) {
-                return Check.pointer(CREATE, CREATE.callLong(VERBS.addressOf(context), init, options.write(arena)),
-                        text);
-            }
-        }), options);
+        return create(Mlx5CompletionQueue.class, context, attributes, (init, arena) -> Check.pointer(CREATE, text,
+                CREATE.callLong(VERBS.addressOf(context), init, options.write(arena))),
+                created -> new Mlx5CompletionQueue(created, options));
     }
 
     /** {@return how the entries of this queue are made} */

@@ -71,7 +71,7 @@ public final class Mlx5Device {
             try (Arena arena = Arena.ofConfined()) {
                 long attributes = arena.allocate(mlx5dv_context_attr.layout()).address();
                 Memory.putInt(attributes + mlx5dv_context_attr.flags$offset(), Mlx5.MLX5DV_CONTEXT_FLAGS_DEVX());
-                return Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(address, attributes), device.name());
+                return Check.pointer(OPEN_DEVICE, device.name(), OPEN_DEVICE.callLong(address, attributes));
             }
         });
     }

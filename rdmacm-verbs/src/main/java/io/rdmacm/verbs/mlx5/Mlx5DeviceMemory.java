@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
-
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.Mlx5;
 import io.rdmacm.bindings.mlx5.mlx5dv_alloc_dm_attr;
@@ -67,13 +65,11 @@ public final class Mlx5DeviceMemory {
     @CFunction("mlx5dv_alloc_dm")
     public static DeviceMemory allocate(VerbsContext context, Type type, long bytes, int logAlignment)
             throws RdmaException {
-        return VERBS.allocateDeviceMemory(context, bytes, logAlignment, attributes -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long options = arena.allocate(mlx5dv_alloc_dm_attr.layout()).address();
-                Memory.putInt(options + mlx5dv_alloc_dm_attr.type$offset(), type.value());
-                return Check.pointer(ALLOC_DM, ALLOC_DM.callLong(VERBS.addressOf(context), attributes, options),
-                        type + ", " + bytes + " bytes");
-            }
+        return VERBS.allocateDeviceMemory(context, bytes, logAlignment, (attributes, arena) -> {
+            long options = arena.allocate(mlx5dv_alloc_dm_attr.layout()).address();
+            Memory.putInt(options + mlx5dv_alloc_dm_attr.type$offset(), type.value());
+            return Check.pointer(ALLOC_DM, type + ", " + bytes + " bytes",
+                    ALLOC_DM.callLong(VERBS.addressOf(context), attributes, options));
         });
     }
 }

@@ -18,6 +18,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Parts;
 
 /**
  * A queue pair with what only mlx5 has ({@code mlx5dv_create_qp}, mlx5dv_create_qp(3)): an initiator or a target of
@@ -53,12 +54,14 @@ public final class Mlx5QueuePair implements AutoCloseable {
     // struct mlx5dv_qp_ex; 0 if no batch can be posted
     private final long extended;
     private final int maxRawBytes;
+    private final Mlx5Batch batch;
 
     private Mlx5QueuePair(QueuePair queuePair, Mlx5QueuePairAttributes attributes, long extended, int maxRawBytes) {
         this.queuePair = queuePair;
         this.attributes = attributes;
         this.extended = extended;
         this.maxRawBytes = maxRawBytes;
+        this.batch = new Mlx5Batch(this);
     }
 
     /**
@@ -75,23 +78,14 @@ public final class Mlx5QueuePair implements AutoCloseable {
     public static Mlx5QueuePair create(ProtectionDomain domain, Mlx5QueuePairAttributes attributes)
             throws RdmaException {
         QueuePairInitAttributes verbs = attributes.verbs();
-        QueuePair made = VERBS.createQueuePair(domain, verbs, addressing(attributes), init -> {
-            try (Arena arena = Arena.ofConfined()) {
-                return Check.pointer(CREATE_QP, CREATE_QP.callLong(VERBS.addressOf(domain.context()), init,
-                        attributes.write(arena)), attributes.toString());
-            }
-        });
-        boolean complete = false;
-        try {
-            Mlx5QueuePair pair = verbs.sendOperations().isEmpty()
-                    ? new Mlx5QueuePair(made, attributes, 0, 0)
-                    : withBatch(made, attributes);
-            complete = true;
-            return pair;
-        } finally {
-            if (!complete) {
-                made.close();
-            }
+        try (Parts parts = new Parts()) {
+            QueuePair pair = VERBS.createQueuePair(domain, verbs, addressing(attributes),
+                    (init, arena) -> Check.pointer(CREATE_QP, attributes.toString(), CREATE_QP.callLong(
+                            VERBS.addressOf(domain.context()), init, attributes.write(arena))));
+            parts.add(pair, QueuePair::close, VERBS.lifeOf(pair));
+            return parts.complete(verbs.sendOperations().isEmpty()
+                    ? new Mlx5QueuePair(pair, attributes, 0, 0)
+                    : withBatch(pair, attributes));
         }
     }
 
@@ -144,13 +138,13 @@ public final class Mlx5QueuePair implements AutoCloseable {
      * Starts a batch of send work requests, which may contain operations of mlx5 ({@code ibv_wr_start},
      * mlx5dv_wr_post(3)).
      *
-     * @return the batch, to be completed and then closed
+     * @return the batch, to be completed and then closed; each call returns the same object
      * @throws IllegalStateException if the queue pair was created without send operations, is closed, or its batch is
      *         open
      * @throws RdmaException if the driver does not support batches
      */
     public Mlx5Batch startBatch() throws RdmaException {
-        return new Mlx5Batch(this, queuePair.startBatch());
+        return batch.of(queuePair.startBatch());
     }
 
     /**

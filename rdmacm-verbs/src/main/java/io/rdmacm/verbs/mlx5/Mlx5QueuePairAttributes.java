@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -153,7 +154,8 @@ public final class Mlx5QueuePairAttributes {
             throw new IllegalArgumentException("a queue pair with operations of mlx5 needs send operations of verbs and"
                     + " room for a send request");
         }
-        return new Mlx5QueuePairAttributes(verbs, role, accessKey, logStreams, logErroredStreams, wanted, flags);
+        return new Mlx5QueuePairAttributes(verbs, role, accessKey, logStreams, logErroredStreams,
+                Collections.unmodifiableSet(wanted), flags);
     }
 
     /**
@@ -174,7 +176,7 @@ public final class Mlx5QueuePairAttributes {
 
     /** {@return the operations of mlx5 that a batch may contain} */
     public Set<Mlx5SendOperation> operations() {
-        return Set.copyOf(operations);
+        return operations;
     }
 
     /** {@return whether this is an initiator of dynamic connections} */

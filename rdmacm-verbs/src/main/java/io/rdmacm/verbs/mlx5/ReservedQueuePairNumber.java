@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
-import java.lang.foreign.Arena;
+import java.util.List;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.verbs.NativeObject;
@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * A number that no queue pair of a device gets (mlx5dv_reserved_qpn_alloc(3)): what a connection is established with
  * whose queue pair the connection manager does not know. All methods are thread-safe.
  */
+@CFunction("mlx5dv_reserved_qpn_dealloc")
 public final class ReservedQueuePairNumber extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOC = NativeFunction.of("mlx5dv_reserved_qpn_alloc");
@@ -45,26 +46,18 @@ public final class ReservedQueuePairNumber extends NativeObject {
      */
     @CFunction("mlx5dv_reserved_qpn_alloc")
     public static ReservedQueuePairNumber reserve(VerbsContext context) throws RdmaException {
-        Lifetime life = Lifetime.begin(ReservedQueuePairNumber.class, VERBS.lifeOf(context));
-        int number = (int) life.create(() -> {
-            try (Arena arena = Arena.ofConfined()) {
-                long answer = arena.allocate(Integer.BYTES, Integer.BYTES).address();
-                Check.returned(ALLOC, ALLOC.callInt(VERBS.addressOf(context), answer));
-                return Memory.getInt(answer);
-            }
-        });
-        return new ReservedQueuePairNumber(context, life, number);
+        long device = VERBS.addressOf(context);
+        return Lifetime.make(ReservedQueuePairNumber.class, List.of(VERBS.lifeOf(context)), arena -> {
+            long answer = arena.allocate(Integer.BYTES, Integer.BYTES).address();
+            Check.returned(ALLOC, ALLOC.callInt(device, answer));
+            return Memory.getInt(answer);
+        }, number -> Check.returned(DEALLOC, DEALLOC.callInt(device, number)),
+                (life, number) -> new ReservedQueuePairNumber(context, life, (int) number));
     }
 
     /** {@return the number, 24 bits} */
     public int number() {
         life().ensureOpen();
         return number;
-    }
-
-    @Override
-    @CFunction("mlx5dv_reserved_qpn_dealloc")
-    protected void destroy() throws RdmaException {
-        Check.returned(DEALLOC, DEALLOC.callInt(VERBS.addressOf(context), number));
     }
 }

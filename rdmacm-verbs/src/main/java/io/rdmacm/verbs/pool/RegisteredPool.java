@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.pool;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +43,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegisteredPool implements AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
-    private static final long PAGE = 4096;
     // for a thread that needs a slice while another one registers a slab: a slice may be given back earlier
     private static final long PAUSE_NANOS = 20_000;
 
@@ -65,8 +66,12 @@ public final class RegisteredPool implements AutoCloseable {
         this.maxBytes = builder.maxBytes;
         this.maxSlab = builder.largestSlab();
         this.nextSlab = builder.smallestSlab();
-        slices.push(grow());
-        LeakDetector.watch(this, life);
+        try (Parts parts = new Parts()) {
+            parts.add(this, RegisteredPool::deregister, life);
+            slices.push(grow());
+            LeakDetector.watch(this, life);
+            parts.complete(this);
+        }
     }
 
     /**
@@ -150,24 +155,22 @@ public final class RegisteredPool implements AutoCloseable {
             throw Failures.of("RegisteredPool.take", Rdma.ENOMEM(), "all slices are taken, and the limit of " + most
                     + " slices of " + sliceSize + " bytes is reached");
         }
-        MemoryRegion slab = register(count);
-        boolean added = false;
-        try {
+        try (Parts parts = new Parts()) {
+            MemoryRegion slab = register(count);
+            parts.add(slab, MemoryRegion::close, VERBS.lifeOf(slab));
+            parts.add(slab, this::forget);
             slabs.add(slab);
             // so that the region cannot be closed by a program that got it from a slice
             life.addParent(VERBS.lifeOf(slab));
-            Slot first = slices.add(slab, slab.memory(), sliceSize);
-            added = true;
+            describe(slices.size() * (long) sliceSize + slab.length());
             nextSlab = (int) Math.min(maxSlab, slab.length() / sliceSize * 2);
-            describe();
-            return first;
-        } finally {
-            if (!added) {
-                slabs.remove(slab);
-                life.removeParent(VERBS.lifeOf(slab));
-                slab.close();
-            }
+            return parts.complete(slices.add(slab, slab.memory(), sliceSize));
         }
+    }
+
+    private void forget(MemoryRegion slab) {
+        slabs.remove(slab);
+        life.removeParent(VERBS.lifeOf(slab));
     }
 
     /** Registers as many slices as the limit of locked memory permits, up to a number. */
@@ -175,7 +178,8 @@ public final class RegisteredPool implements AutoCloseable {
         nextSlab = count;
         while (true) {
             // lives as long as it can be reached: slices may be read whenever a program likes to
-            MemorySegment memory = NativeMemory.allocate("RegisteredPool.take", (long) nextSlab * sliceSize, PAGE);
+            MemorySegment memory = NativeMemory.allocatePages("RegisteredPool.take", Arena.ofAuto(),
+                    (long) nextSlab * sliceSize);
             try {
                 return domain.register(memory, access);
             } catch (RdmaException e) {
@@ -187,9 +191,9 @@ public final class RegisteredPool implements AutoCloseable {
         }
     }
 
-    private void describe() {
+    private void describe(long bytes) {
         // not from the list: it refers to the regions, and a strong reference would hide leaks from the detector
-        String text = "slices of " + sliceSize + " bytes, " + (long) slices.size() * sliceSize + " bytes registered";
+        String text = "slices of " + sliceSize + " bytes, " + bytes + " bytes registered";
         life.describe(() -> text);
     }
 
@@ -271,14 +275,11 @@ public final class RegisteredPool implements AutoCloseable {
         while (!slabs.isEmpty()) {
             MemoryRegion slab = slabs.getLast();
             life.removeParent(VERBS.lifeOf(slab));
-            boolean closed = false;
             try {
                 slab.close();
-                closed = true;
-            } finally {
-                if (!closed) {
-                    life.addParent(VERBS.lifeOf(slab));
-                }
+            } catch (Throwable t) {
+                life.addParent(VERBS.lifeOf(slab));
+                throw t;
             }
             slabs.removeLast();
         }
@@ -397,8 +398,8 @@ public final class RegisteredPool implements AutoCloseable {
                 throw new IllegalArgumentException("the limit of " + maxBytes + " bytes is less than " + smallestSlab()
                         + " slices of " + sliceSize + " bytes");
             }
-            Lifetime life = Lifetime.begin(RegisteredPool.class, VERBS.lifeOf(domain));
-            return life.construct(() -> new RegisteredPool(this, life), () -> { });
+            return Lifetime.make(RegisteredPool.class, List.of(VERBS.lifeOf(domain)),
+                    (life, none) -> new RegisteredPool(this, life));
         }
 
         private int smallestSlab() {

@@ -47,6 +47,14 @@ class Mlx5CryptoTest {
     }
 
     @Test
+    void whatIsNewerThanTheLibraryIsNoFailure() {
+        assertThat(CryptoLogin.State.of(2)).isEqualTo(CryptoLogin.State.INVALID);
+        assertThat(CryptoLogin.State.of(3)).isEqualTo(CryptoLogin.State.OTHER);
+        assertThat(MkeyError.Kind.of(1)).isEqualTo(MkeyError.Kind.BAD_GUARD);
+        assertThat(MkeyError.Kind.of(4)).isEqualTo(MkeyError.Kind.OTHER);
+    }
+
+    @Test
     @Covers({"mlx5dv_dek_create", "mlx5dv_dek_destroy"})
     void theCommandOfAKeyIsThatOfC(@TempDir Path directory) throws Throwable {
         KeyMaterial material = KeyMaterial.plain(KeyMaterial.Size.BITS_256, bytes(72, 5)).note("a note".getBytes());

@@ -9,6 +9,7 @@ import java.util.Set;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.CompletionCursor;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.QueuePair;
@@ -91,7 +92,7 @@ class Mlx5OpenCursorTest {
         CompletionCursor open = cursorOnACompletion();
         try (Background<Void> closing = Background.run(pair::close)) {
             try (CompletionCursor cursor = open) {
-                closing.awaitInside(CompletionCursor.class, "enterBetweenPolls");
+                closing.awaitInside(CompletionQueue.class, "removeCompletions");
 
                 assertThat(cursor.succeeded()).isTrue();
                 assertThatIllegalStateException().isThrownBy(() -> pair.postSend(write)).withMessageContaining(
@@ -112,7 +113,7 @@ class Mlx5OpenCursorTest {
         CompletionCursor open = cursorOnACompletion();
         try (Background<Void> resetting = Background.run(() -> pair.modify(QueuePairAttributes.toReset()))) {
             try (CompletionCursor cursor = open) {
-                resetting.awaitInside(CompletionCursor.class, "enterBetweenPolls");
+                resetting.awaitInside(CompletionQueue.class, "removeCompletions");
                 assertThat(cursor.succeeded()).isTrue();
             }
             resetting.result();
@@ -128,7 +129,7 @@ class Mlx5OpenCursorTest {
         }
 
         assertThatIllegalStateException().isThrownBy(pair::close).withMessageContaining(
-                "has ended with a cursor of the completion queue open");
+                "has ended with a cursor of ExtendedCompletionQueue");
         assertThat(pair.isOpen()).isTrue();
         cursor.close();
     }

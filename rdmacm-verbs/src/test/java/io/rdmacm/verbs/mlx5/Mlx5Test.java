@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 
+import com.sun.management.ThreadMXBean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.Device;
@@ -111,6 +114,64 @@ class Mlx5Test {
         try (Mlx5Batch batch = pair.startBatch()) {
             batch.copy(of.region, 8, of.region, 100, length);
         }
+    }
+
+    @Test
+    void requestsToTargetsAllocateNothing() throws Exception {
+        try (Mlx5End one = new Mlx5End()) {
+            AddressHandle handle = one.own(one.domain.createAddressHandle(Mlx5End.path()));
+            assertAllocatesNothing(one.initiator(), batch -> {
+                batch.requests().send();
+                batch.target(handle, 7, KEY);
+            });
+        }
+    }
+
+    @Test
+    void requestsThatChangeKeysAllocateNothing() throws Exception {
+        try (Mlx5End one = new Mlx5End()) {
+            DataEncryptionKey secret = one.own(DataEncryptionKey.create(one.domain,
+                    KeyMaterial.plain(KeyMaterial.Size.BITS_128, new byte[32])));
+            Mkey key = one.own(Mkey.create(one.domain, 4, MkeyFlag.INDIRECT, MkeyFlag.BLOCK_SIGNATURE,
+                    MkeyFlag.CRYPTO));
+            InterleavedLayout column = InterleavedLayout.of(ROWS,
+                    new InterleavedLayout.Part(one.region, 32, CELL, ROW - CELL));
+            ListLayout list = scattered(one);
+            MkeyConfiguration configuration = MkeyConfiguration.create().access(AccessFlag.REMOTE_READ).layout(list)
+                    .signature(BlockSignature.onTheWire(new Checksum(BlockSize.BYTES_512,
+                            Checksum.Polynomial.CRC32, Seed.ZEROS), BlockSignature.CHECKSUM_4))
+                    .encryption(MkeyEncryption.onTheWire(secret, BlockSize.BYTES_512, new byte[16]));
+            Mlx5QueuePair pair = one.connection();
+            assertAllocatesNothing(pair, batch -> batch.register(key, column, ACCESS));
+            assertAllocatesNothing(pair, batch -> batch.register(key, list, ACCESS));
+            assertAllocatesNothing(pair, batch -> batch.configure(key, configuration));
+        }
+    }
+
+    @Test
+    void rawEntriesAndCopiesAllocateNothing() throws Exception {
+        try (Mlx5End one = new Mlx5End()) {
+            Mlx5QueuePair pair = one.connection();
+            RawEntry entry = RawEntry.waitFor(pair.number(), 1, 1);
+            assertAllocatesNothing(pair, batch -> batch.raw(entry));
+            assertAllocatesNothing(pair, batch -> batch.copy(one.region, 5000, one.region, 100, 64));
+        }
+    }
+
+    /** What allocates a little in each request has no round without, however long it is run. */
+    private static void assertAllocatesNothing(Mlx5QueuePair pair, Consumer<Mlx5Batch> request) throws Exception {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long allocated = Long.MAX_VALUE;
+        for (int round = 0; round < 300 && allocated > 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 10_000; i++) {
+                try (Mlx5Batch batch = pair.startBatch()) {
+                    request.accept(batch);
+                }
+            }
+            allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertThat(allocated).isZero();
     }
 
     @Test

@@ -24,6 +24,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
@@ -357,6 +358,11 @@ class RegisteredPoolTest {
         assertThatIllegalStateException().isThrownBy(domain::close).withMessageContaining("RegisteredPool[");
         pool.close();
         assertThat(FakeVerbs.calls("ibv_dereg_mr")).hasSize(3);
+    }
+
+    @Test
+    void theMemoryOfALostPoolStaysUntilTheDeviceCannotWriteItAnyMore() throws RdmaException {
+        LostMemory.of(to -> RegisteredPool.create(to, 64).take().region()).assertKeptUntilDeregistered();
     }
 
     @Test

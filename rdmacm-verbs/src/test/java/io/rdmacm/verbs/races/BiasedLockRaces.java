@@ -4,10 +4,12 @@ package io.rdmacm.verbs.races;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
+import io.rdmacm.verbs.internal.life.LockGroup;
 
 /** The lock of the data path alone: nobody is inside after a close, and never two. */
 public final class BiasedLockRaces implements Races {
@@ -36,6 +38,44 @@ public final class BiasedLockRaces implements Races {
         // Opaque, for the race to be about the lock and not about what it protects.
         private boolean gone;
         private boolean busy;
+    }
+
+    /** Two queues whose posts read an object, which is freed while nobody looks at it. */
+    private static final class Sharing {
+        private final Queue one = new Queue();
+        private final Queue other = new Queue();
+        private final LockGroup group = new LockGroup();
+        private final AtomicBoolean closed = new AtomicBoolean();
+        private final AtomicBoolean freed = new AtomicBoolean();
+
+        Sharing() {
+            group.add(one.lock);
+            group.add(other.lock);
+        }
+
+        void free() {
+            closed.setOpaque(true);
+            group.await();
+            freed.setOpaque(true);
+        }
+    }
+
+    private void look(Sharing at, Queue queue) {
+        Bias bias = queue.lock.enter();
+        try {
+            if (at.closed.getOpaque()) {
+                throw new IllegalStateException("closed");
+            }
+            boolean seen = false;
+            for (int i = 0; i < INSIDE; i++) {
+                seen |= at.freed.getOpaque();
+            }
+            if (seen) {
+                late.incrementAndGet();
+            }
+        } finally {
+            queue.lock.leave(bias);
+        }
     }
 
     private void use(Queue queue) {
@@ -90,6 +130,9 @@ public final class BiasedLockRaces implements Races {
                             }
                         })
                         .close(BiasedLockRaces::close),
+                Race.of("LockGroup look/free", Sharing::new).use(at -> look(at, at.one)).close(Sharing::free),
+                Race.of("LockGroup look/look/look/free", Sharing::new).use(at -> look(at, at.one))
+                        .use(at -> look(at, at.one)).use(at -> look(at, at.other)).close(Sharing::free),
                 Race.of("BiasedLock use/close/close", Queue::new).use(this::use).close(BiasedLockRaces::close)
                         .close(BiasedLockRaces::close));
     }

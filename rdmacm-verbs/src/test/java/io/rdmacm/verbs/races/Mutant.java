@@ -61,6 +61,14 @@ public enum Mutant {
                     && branch.opcode() == Opcode.IFNE, (builder, element) -> builder.pop());
         }
     },
+    /** Who frees what several queues read looks at no queue. */
+    NO_LOOK_AT_MARKS("BiasedLock") {
+        @Override
+        ClassTransform transform() {
+            return replacing("isQuiet", element -> element instanceof InvokeInstruction call
+                    && call.name().equalsString("isOutside"), (builder, element) -> builder.pop().iconst_1());
+        }
+    },
     /** A close does not wait for those who are inside a method. */
     NO_USERS("Lifetime") {
         @Override

@@ -11,6 +11,7 @@ import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
@@ -74,6 +75,20 @@ public record RdmaTestDevice(String name, NetworkInterface networkInterface) {
     /** Skips a test that needs more than iWARP. */
     public static void assumeNotIwarp(String reason) {
         Assumptions.assumeFalse(get().isIwarp(), () -> "the device is one of iWARP: " + reason);
+    }
+
+    /** Whether it sends so many more packets in time. Skips the test if it does not count them. */
+    public boolean sends(long packets, Duration timeout) throws IOException {
+        Path counter = DEVICES.toPath().resolve(name + "/ports/1/hw_counters/sent_pkts");
+        Assumptions.assumeTrue(Files.exists(counter), "the device does not count its packets as SoftRoCE does");
+        long enough = Long.parseLong(Files.readString(counter).strip()) + packets;
+        long end = System.nanoTime() + timeout.toNanos();
+        boolean sent = false;
+        while (!sent && System.nanoTime() < end) {
+            Thread.yield();
+            sent = Long.parseLong(Files.readString(counter).strip()) >= enough;
+        }
+        return sent;
     }
 
     /** An IPv4 address of it. */

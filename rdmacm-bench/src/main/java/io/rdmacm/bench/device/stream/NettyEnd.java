@@ -29,6 +29,8 @@ public final class NettyEnd implements StreamEnd {
     private final EventLoopGroup group;
     private final NettyExchange exchange;
     private Channel listener;
+    // used by the loop
+    private boolean taken;
 
     /**
      * Creates an end.
@@ -54,7 +56,9 @@ public final class NettyEnd implements StreamEnd {
         var bound = transport.server(group).childHandler(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {
-                if (exchange.isFree()) {
+                // The first one: the client opens the others when it is connected.
+                if (!taken) {
+                    taken = true;
                     channel.pipeline().addLast(exchange);
                 }
             }

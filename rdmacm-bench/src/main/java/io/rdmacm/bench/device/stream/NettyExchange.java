@@ -51,11 +51,6 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
         this.ready = loop.newPromise();
     }
 
-    /** {@return whether there is no channel yet; in the event loop} */
-    boolean isFree() {
-        return channel == null;
-    }
-
     /** {@return done when the channel is connected} */
     Future<Void> ready() {
         return ready;

@@ -71,6 +71,10 @@ public abstract class StreamAccess {
     public abstract RdmaStreamServer listen(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException;
 
+    /** Listens for streams at an address of one family, even if it is a wildcard. */
+    public abstract RdmaStreamServer listenExactly(InetSocketAddress local, int backlog, StreamSettings settings)
+            throws RdmaException;
+
     /** Takes a request to connect, null if there is none. */
     public abstract @Nullable Request nextRequest(RdmaStreamServer server) throws RdmaException;
 

@@ -4,9 +4,7 @@ package io.rdmacm.core.internal.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
@@ -66,6 +64,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private @Nullable EventFile file;
     private @Nullable RdmaException failure;
     private boolean closed;
+    // nothing is left to be closed
+    private boolean gone;
+    // what is rejected by a close; then used by the thread of the loop
+    private final ArrayDeque<L> unanswered = new ArrayDeque<>();
 
     private Acceptor(CmLoop loop, CmId id, InetSocketAddress address, Settings<L> settings) {
         this.loop = loop;
@@ -79,6 +81,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     public interface Requests<L> {
         /** Creates the link, without queues, in the thread of the loop. */
         L link(CmEvent request) throws RdmaException;
+    }
+
+    /** Closes an established connection. */
+    @FunctionalInterface
+    public interface Closer<L> {
+        /** Closes it; frees everything even if this throws RdmaException. */
+        void close(L link) throws RdmaException;
     }
 
     /**
@@ -272,38 +281,74 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     /**
-     * Stops listening. Requests are rejected and handshakes end; threads that wait throw RdmaClosedException.
+     * Stops listening. Requests are rejected and handshakes end; threads that wait throw RdmaClosedException. If this
+     * fails, the next call carries on with it.
      *
-     * @return the established connections that nobody has taken, for the caller to close; null when this was called
-     *         before
+     * @param unclaimed closes an established connection that nobody has taken
+     * @return whether this call has come to the end, as only one does
      */
-    public @Nullable List<L> close() throws RdmaException {
-        List<L> unanswered;
-        List<L> unclaimed;
+    public boolean close(Closer<L> unclaimed) throws RdmaException {
+        Stack.require();
         try (var _ = lock.hold()) {
-            if (closed) {
-                return null;
+            if (!closed) {
+                unanswered.addAll(requests);
+                // Those that were handed out before they were accepted belong to others.
+                unanswered.addAll(offering ? established : handshakes);
+                if (offering) {
+                    established.clear();
+                }
+                requests.clear();
+                handshakes.clear();
+                closed = true;
+                acceptable.signalAll();
+                requested.signalAll();
+            } else if (gone) {
+                return false;
             }
-            closed = true;
-            unanswered = new ArrayList<>(requests);
-            // Those that were handed out before they were accepted belong to others.
-            unanswered.addAll(offering ? established : handshakes);
-            unclaimed = offering ? List.of() : new ArrayList<>(established);
-            requests.clear();
-            handshakes.clear();
-            established.clear();
-            acceptable.signalAll();
-            requested.signalAll();
         }
         try {
             loop.run(() -> {
-                unanswered.forEach(Acceptor::discard);
+                while (!unanswered.isEmpty()) {
+                    discard(unanswered.element());
+                    unanswered.remove();
+                }
                 loop.close(id);
             });
         } finally {
             closeFile();
         }
-        return unclaimed;
+        closeAll(unclaimed);
+        try (var _ = lock.hold()) {
+            boolean first = !gone;
+            gone = true;
+            return first;
+        }
+    }
+
+    /** Closes the connections that nobody has taken, all even if one cannot be closed. */
+    private void closeAll(Closer<L> closer) throws RdmaException {
+        RdmaException first = null;
+        for (L link = unclaimed(); link != null; link = unclaimed()) {
+            try {
+                closer.close(link);
+            } catch (RdmaException e) {
+                first = first == null ? e : first;
+            } catch (RuntimeException | Error e) {
+                try (var _ = lock.hold()) {
+                    established.addFirst(link);
+                }
+                throw e;
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private @Nullable L unclaimed() {
+        try (var _ = lock.hold()) {
+            return established.poll();
+        }
     }
 
     private void closeFile() throws RdmaException {

@@ -73,6 +73,14 @@ public abstract class BackgroundTask {
         return Thread.currentThread() == current;
     }
 
+    /** Refuses to let this thread wait if it is that of the tasks. */
+    public static void requireOtherThread() {
+        if (isCurrentThread()) {
+            throw new IllegalStateException("this thread closes all streams, and would wait for itself: what depends on"
+                    + " a closeAsync() must not wait for another one");
+        }
+    }
+
     /**
      * Has the task run soon, whether or not it was submitted before. If that fails for want of stack or memory, nothing
      * is lost: the next call does what is left to do.

@@ -17,6 +17,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -101,16 +102,10 @@ public final class CmLoop {
 
     /** Starts a loop, to be ended with {@link #closeAll}. */
     public static CmLoop start() throws RdmaException {
-        CmLoop loop = new CmLoop(EventChannel.open());
-        boolean started = false;
-        try {
+        try (Parts parts = new Parts()) {
+            CmLoop loop = new CmLoop(parts.add(EventChannel.open(), EventChannel::close));
             loop.thread.start();
-            started = true;
-            return loop;
-        } finally {
-            if (!started) {
-                loop.channel.close();
-            }
+            return parts.complete(loop);
         }
     }
 
@@ -161,10 +156,13 @@ public final class CmLoop {
 
     /** Closes an id, and returns when that is done. */
     public void close(CmId id) throws RdmaException {
-        run(() -> {
-            id.close();
-            handlers.remove(id);
-        });
+        run(() -> drop(id));
+    }
+
+    /** Closes an id of which there are no events, at once. */
+    void drop(CmId id) throws RdmaException {
+        id.close();
+        handlers.remove(id);
     }
 
     /** Closes an id soon, without waiting for it. */

@@ -18,7 +18,7 @@ import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
-import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -69,18 +69,21 @@ public final class DeviceResources {
 
     /** Opens an id that is only bound to an address, to find its device; to be closed by the loop. */
     public static CmId open(CmLoop loop, InetSocketAddress local) throws RdmaException {
-        CmId id = loop.open(new Ignored());
-        // Closed later, because the caller may hold locks that the thread of the loop needs.
-        return Lifetime.make(() -> {
+        try (Parts parts = new Parts()) {
+            // Closed later, because the caller may hold locks that the thread of the loop needs.
+            CmId id = parts.add(loop.open(new Ignored()), loop::closeLater);
             Link.bind(id, local);
-            return id;
-        }, () -> loop.closeLater(id));
+            return parts.complete(id);
+        }
     }
 
     /** Creates the resources of a manager for the device that an id is bound to. */
     public static DeviceResources create(CmLoop loop, CmId id) throws RdmaException {
-        CmId anchor = open(loop, new InetSocketAddress(id.localAddress().getAddress(), 0));
-        return Lifetime.make(() -> new DeviceResources(id.context(), loop, anchor), () -> loop.closeLater(anchor));
+        try (Parts parts = new Parts()) {
+            CmId anchor = parts.add(open(loop, new InetSocketAddress(id.localAddress().getAddress(), 0)),
+                    loop::closeLater);
+            return parts.complete(new DeviceResources(id.context(), loop, anchor));
+        }
     }
 
     /** Returns the resources of all streams over the device that an id is bound to, to be released. */
@@ -89,15 +92,19 @@ public final class DeviceResources {
         synchronized (OF_STREAMS) {
             DeviceResources device = OF_STREAMS.get(context);
             if (device == null) {
-                DeviceResources made = new DeviceResources(context, null, null);
-                device = Lifetime.make(() -> {
-                    VerbsAccess.get().lifeOf(made.domain).whenChildless(made::noRegionIsLeft);
-                    OF_STREAMS.put(context, made);
-                    return made;
-                }, made.domain::close);
+                device = ofStreams(context);
             }
             device.streams++;
             return device;
+        }
+    }
+
+    private static DeviceResources ofStreams(VerbsContext context) throws RdmaException {
+        try (Parts parts = new Parts()) {
+            DeviceResources made = parts.add(new DeviceResources(context, null, null), device -> device.domain.close());
+            VerbsAccess.get().lifeOf(made.domain).whenChildless(made::noRegionIsLeft);
+            OF_STREAMS.put(context, made);
+            return parts.complete(made);
         }
     }
 

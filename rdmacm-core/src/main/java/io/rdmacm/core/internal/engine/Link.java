@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.internal.engine;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.CmEvent;
@@ -16,6 +18,7 @@ import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.RnrTimer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +30,9 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class Link implements CmLoop.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+    // With the state, which the connection manager has just set, no query of it is needed.
     private static final QueuePairAttributes RNR_TIMER = QueuePairAttributes.builder()
-            .minRnrTimer(RnrTimer.atLeast(Duration.ofNanos(640_000))).build();
+            .currentState(QueuePairState.RTS).minRnrTimer(RnrTimer.atLeast(Duration.ofNanos(640_000))).build();
     // RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH
     private static final int AS_MANY_AS_POSSIBLE = 255;
     private static final Runnable NOTHING = () -> {
@@ -54,6 +58,8 @@ public abstract class Link implements CmLoop.Handler {
     private volatile @Nullable RdmaException failure;
     private volatile boolean disconnecting;
     private volatile boolean disconnected;
+    // set before either of the two above
+    private volatile boolean byPeer;
 
     /** Creates the link of a client. */
     protected Link(CmLoop loop) {
@@ -137,6 +143,12 @@ public abstract class Link implements CmLoop.Handler {
         id = loop.open(this);
     }
 
+    /** Opens another id for a client that has not started its handshake, in place of the first one. */
+    protected final void reopen() throws RdmaException {
+        loop.drop(id);
+        open();
+    }
+
     /** Hands the events of the id of a request to this link. */
     protected final void register() {
         loop.register(id, this);
@@ -149,7 +161,7 @@ public abstract class Link implements CmLoop.Handler {
      */
     public static void bind(CmId id, InetSocketAddress local) throws RdmaException {
         id.bindAddress(local);
-        if (!local.getAddress().isAnyLocalAddress() && !hasDevice(id)) {
+        if (!Wildcard.isAny(local) && !hasDevice(id)) {
             throw Failures.of("rdma_bind_addr", Rdma.ENODEV(), local + " belongs to no RDMA device");
         }
     }
@@ -160,6 +172,33 @@ public abstract class Link implements CmLoop.Handler {
         } catch (IllegalStateException e) {
             return false;
         }
+    }
+
+    /**
+     * Returns where to connect to. A wildcard address stands for this host, as it does for the JDK; RDMA has no
+     * loopback interface, so it becomes the first address that belongs to a device.
+     *
+     * @throws RdmaException ENODEV when there is none
+     */
+    protected final InetSocketAddress reachable(InetSocketAddress peer) throws RdmaException {
+        if (!Wildcard.isAny(peer)) {
+            return peer;
+        }
+        List<InetAddress> addresses = Wildcard.ofThisHost(peer);
+        RdmaException none = Failures.of("rdma_resolve_addr", Rdma.ENODEV(), peer
+                + ", which stands for this host: none of its addresses " + addresses + " is one of an RDMA device");
+        for (InetAddress address : addresses) {
+            CmId probe = loop.open(this);
+            try {
+                bind(probe, new InetSocketAddress(address, 0));
+                return new InetSocketAddress(address, peer.getPort());
+            } catch (RdmaException e) {
+                none.addSuppressed(e);
+            } finally {
+                loop.drop(probe);
+            }
+        }
+        throw none;
     }
 
     /** Starts the handshake of a client. */
@@ -235,7 +274,7 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     private DisconnectedException gone(Exception cause) {
-        DisconnectedException gone = new DisconnectedException("accepting " + name);
+        DisconnectedException gone = new DisconnectedException("accepting " + name, true);
         gone.initCause(cause);
         return gone;
     }
@@ -339,12 +378,12 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("{} {}", client ? "connected to" : "accepted", name);
             try {
                 announced();
+                settled.run();
+                changed();
             } catch (RuntimeException | Error e) {
                 // Whoever waits for the connection would wait for ever.
                 fail(Reasons.of("rdma_get_cm_event", e));
             }
-            settled.run();
-            changed();
         }
     }
 
@@ -372,12 +411,15 @@ public abstract class Link implements CmLoop.Handler {
 
     /** The peer has disconnected, or answered a disconnect. */
     private void end() throws RdmaException {
-        if (!disconnecting) {
+        synchronized (this) {
+            byPeer |= !disconnecting;
+            disconnected = true;
+        }
+        if (byPeer) {
             LOG.debug("{} has disconnected", name);
         }
-        disconnected = true;
         if (!established) {
-            fail(new DisconnectedException("the handshake with " + name));
+            fail(new DisconnectedException("the handshake with " + name, byPeer));
         }
         // The answer, which flushes what was posted.
         disconnect();
@@ -415,9 +457,9 @@ public abstract class Link implements CmLoop.Handler {
         return disconnected || failure != null;
     }
 
-    /** Returns whether the peer was the first to disconnect, or has answered. */
-    protected final boolean isDisconnectedByPeer() {
-        return disconnected;
+    /** Returns whether the peer was the first to disconnect. */
+    public final boolean isDisconnectedByPeer() {
+        return byPeer;
     }
 
     /** Returns why the connection failed or broke, null if it has not. */
@@ -438,6 +480,16 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("disconnecting from {}", name);
         }
         id.disconnect();
+    }
+
+    /**
+     * Posted work was flushed over iWARP, where the event comes later: if this side has not disconnected, the peer has.
+     */
+    public final void flushed() {
+        synchronized (this) {
+            byPeer |= !disconnecting;
+        }
+        disconnectQuietly();
     }
 
     /** This side disconnects now, maybe in answer to the peer. */

@@ -42,6 +42,11 @@ public abstract class SocketSettings {
         return linger;
     }
 
+    /** Returns how often an idle stream checks that its peer can be reached; zero for never. It is never fixed. */
+    public final synchronized Duration keepAlive() {
+        return settings.keepAlive();
+    }
+
     /** Sets how long a close may wait. */
     protected final void setLinger(int seconds) {
         linger = Math.clamp(seconds, -1, LONGEST_LINGER);

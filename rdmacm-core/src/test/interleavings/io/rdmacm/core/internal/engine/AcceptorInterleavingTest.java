@@ -51,12 +51,7 @@ class AcceptorInterleavingTest {
 
         /** Closes everything, and checks that nothing is left but some connections. */
         void close(int kept) throws RdmaException {
-            List<TestLink> unclaimed = acceptor.close();
-            if (unclaimed != null) {
-                for (TestLink link : unclaimed) {
-                    link.close();
-                }
-            }
+            boolean ignored = acceptor.close(TestLink::close);
             loop.closeAll();
             assertThat(prepared.get() - freed.get()).as("not freed").isEqualTo(kept);
             assertThat(CmId.forgetAll()).as("open ids").isZero();
@@ -245,10 +240,7 @@ class AcceptorInterleavingTest {
                             server.acceptor.nextRequest(HOUR).close();
                         }
                     }));
-            List<TestLink> unclaimed = server.acceptor.close();
-            for (TestLink link : unclaimed) {
-                link.close();
-            }
+            assertThat(server.acceptor.close(TestLink::close)).isTrue();
             threads.join();
             server.close();
         });

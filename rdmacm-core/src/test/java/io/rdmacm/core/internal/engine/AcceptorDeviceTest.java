@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.internal.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
@@ -29,7 +30,8 @@ class AcceptorDeviceTest {
             assertThatThrownBy(() -> clients.connect(acceptor.address(), TIMEOUT))
                     .isInstanceOf(RejectedException.class);
         }
-        acceptor.close();
+        assertThat(acceptor.close(Link::close)).isTrue();
+        assertThat(acceptor.close(Link::close)).isFalse();
         // It would refuse to close its channel while the id is open.
         loop.closeAll();
     }

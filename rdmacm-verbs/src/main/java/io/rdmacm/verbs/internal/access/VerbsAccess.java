@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.access;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -111,10 +112,10 @@ public abstract class VerbsAccess {
      * @param domain the protection domain of the queue pair
      * @param attributes the attributes of the queue pair
      * @param creator receives a {@code struct ibv_qp_init_attr_ex}, and returns a {@code struct ibv_qp}
-     * @param destroyer destroys the queue pair
+     * @param freer destroys the queue pair
      */
     public abstract QueuePair createQueuePair(Lifetime owner, ProtectionDomain domain,
-            QueuePairInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
+            QueuePairInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
             throws RdmaException;
 
     /**
@@ -190,10 +191,10 @@ public abstract class VerbsAccess {
      * @param domain the protection domain of the queue
      * @param attributes the attributes of the queue
      * @param creator receives a {@code struct ibv_srq_init_attr_ex}, and returns a {@code struct ibv_srq}
-     * @param destroyer destroys the queue
+     * @param freer destroys the queue
      */
     public abstract SharedReceiveQueue createSharedReceiveQueue(Lifetime owner, ProtectionDomain domain,
-            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Destroyer destroyer)
+            SharedReceiveQueueInitAttributes attributes, QueueCreator creator, Lifetime.Freer freer)
             throws RdmaException;
 
     /**
@@ -256,8 +257,9 @@ public abstract class VerbsAccess {
          * @param initAttributes the address of the struct of attributes; that of a queue is the extended one, which
          *        begins with the members of the plain one ({@code struct ibv_qp_init_attr} or
          *        {@code struct ibv_srq_init_attr}), and C writes the actual capacities of the queue into it
+         * @param arena for what else C is to read
          * @return the address of the object
          */
-        long create(long initAttributes) throws RdmaException;
+        long create(long initAttributes, Arena arena) throws RdmaException;
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.driver;
 
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.Map;
@@ -69,7 +68,8 @@ public abstract class DriverCall {
             return new HandleDriverCall(key.address, key.critical, key.arguments);
         }
         MethodHandle[] handles = new MethodHandle[MOST_ARGUMENTS + 1];
-        handles[key.arguments] = Downcalls.bound(key.address, key.critical, ValueLayout.JAVA_LONG, key.arguments);
+        handles[key.arguments] = Downcalls.plain(key.critical, key.arguments)
+                .bindTo(Downcalls.function(key.address));
         return (DriverCall) Templates.instantiate(DriverCallTemplate.class, Arrays.asList(handles));
     }
 

@@ -11,6 +11,7 @@ import io.rdmacm.verbs.internal.ffi.Downcalls;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * The function table {@code verbs_context}, which the inline functions of verbs.h call. The struct ends with the
@@ -133,6 +134,11 @@ public enum ExtendedOps {
             throw Failures.of(function, Rdma.EOPNOTSUPP());
         }
         return NativeFunction.at(function, pointer);
+    }
+
+    /** Returns what frees an object of a context with this function. */
+    public Lifetime.Freer freer(long context) {
+        return object -> require(context).free(object);
     }
 
     private long find(long context) {

@@ -2,7 +2,6 @@
 package io.rdmacm.verbs.internal.driver;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 import io.rdmacm.verbs.internal.ffi.Downcalls;
@@ -16,7 +15,7 @@ final class HandleDriverCall extends DriverCall {
     /** A call of a function with a number of arguments. */
     HandleDriverCall(long address, boolean critical, int arguments) {
         this.function = Downcalls.function(address);
-        this.handle = Downcalls.plain(critical, ValueLayout.JAVA_LONG, arguments);
+        this.handle = Downcalls.plain(critical, arguments);
     }
 
     @Override

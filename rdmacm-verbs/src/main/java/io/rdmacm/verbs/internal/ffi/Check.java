@@ -38,17 +38,20 @@ public final class Check {
      * @return the address of the object
      */
     public static long imported(NativeFunction function, long owner, int kernelHandle) throws RdmaException {
-        return pointer(function, function.callLong(owner, Integer.toUnsignedLong(kernelHandle)),
-                "handle " + Integer.toUnsignedString(kernelHandle));
+        return pointer(function, "handle " + Integer.toUnsignedString(kernelHandle),
+                function.callLong(owner, Integer.toUnsignedLong(kernelHandle)));
     }
 
     /** Checks the result of a function that returns a null pointer and sets errno on failure. */
     public static long pointer(NativeFunction function, long result) throws RdmaException {
-        return pointer(function, result, "");
+        return pointer(function, "", result);
     }
 
-    /** Like {@link #pointer(NativeFunction, long)}, with a detail for the message. */
-    public static long pointer(NativeFunction function, long result, String detail) throws RdmaException {
+    /**
+     * Like {@link #pointer(NativeFunction, long)}, with a detail for the message. It comes before the call, because
+     * nothing may fail after it.
+     */
+    public static long pointer(NativeFunction function, String detail, long result) throws RdmaException {
         if (result == 0) {
             throw Failures.of(function.name(), cause(), detail);
         }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.ffi;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 import io.rdmacm.verbs.error.NativeLibraryException;
 
 /** The error numbers of the operating system: captured per thread, and converted to names and texts. */
@@ -12,22 +8,21 @@ public final class Errno {
     /** ENOTSUPP: internal to the kernel, but its RDMA code leaks it to programs. */
     public static final int KERNEL_ENOTSUPP = 524;
 
-    // One small segment per thread, so that a call allocates nothing.
-    private static final ThreadLocal<MemorySegment> CAPTURED = ThreadLocal.withInitial(
-            () -> Arena.ofAuto().allocate(Downcalls.CAPTURED));
+    private static final ThreadLocal<int[]> LAST = ThreadLocal.withInitial(() -> new int[1]);
     private static final NativeFunction NAME = NativeFunction.libc("strerrorname_np");
     private static final NativeFunction TEXT = NativeFunction.libc("strerror");
 
     private Errno() {
     }
 
-    static MemorySegment capture() {
-        return CAPTURED.get();
+    /** Returns where this thread keeps errno of its last call. */
+    static int[] ofThisThread() {
+        return LAST.get();
     }
 
     /** Returns errno as it was after this thread's last call of a {@link NativeFunction}. */
     public static int last() {
-        return CAPTURED.get().get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
+        return LAST.get()[0];
     }
 
     /** Returns the name of an error number, such as {@code ENOMEM}; {@code errno 12} if the C library has no name. */

@@ -48,6 +48,11 @@ public final class Hints {
         return SYSTEM.hasOnlyRoce();
     }
 
+    /** Returns whether a device speaks iWARP. */
+    public static boolean hasIwarp() {
+        return SYSTEM.hasRnic();
+    }
+
     String hint(String function, int errno) {
         if (errno == Rdma.ENODEV() || errno == Rdma.ENOENT()) {
             return noDevice(function);
@@ -135,9 +140,17 @@ public final class Hints {
     boolean hasOnlyRoce() {
         List<String> all = names(devices);
         return !all.isEmpty() && all.stream().map(devices::resolve).allMatch(device ->
-                line(device.resolve("node_type")).startsWith("1") && names(device.resolve("ports")).stream()
+                nodeType(device).startsWith("1") && names(device.resolve("ports")).stream()
                         .allMatch(port -> line(device.resolve("ports").resolve(port).resolve("link_layer"))
                                 .equals("Ethernet")));
+    }
+
+    boolean hasRnic() {
+        return names(devices).stream().anyMatch(device -> nodeType(devices.resolve(device)).startsWith("4"));
+    }
+
+    private static String nodeType(Path device) {
+        return line(device.resolve("node_type"));
     }
 
     /** Returns the first line of a file of sysfs; an empty string if it cannot be read. */

@@ -20,20 +20,21 @@ public final class Libc {
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
     private static final int RTLD_LAZY = 1;
-    private static final Map<String, Integer> SYS_MEMBARRIER = Map.of("amd64", 324, "aarch64", 283);
+    private static final int SYS_MEMBARRIER = Map.of("amd64", 324, "aarch64", 283)
+            .getOrDefault(System.getProperty("os.arch"), -1);
 
     private static final NativeFunction POLL = NativeFunction.libc("poll");
     private static final NativeFunction EVENTFD = NativeFunction.libc("eventfd");
     private static final NativeFunction EVENTFD_READ = NativeFunction.libc("eventfd_read");
     private static final NativeFunction EVENTFD_WRITE = NativeFunction.libc("eventfd_write");
-    private static final VariadicFunction OPEN = VariadicFunction.libc("open", 2);
+    private static final NativeFunction OPEN = NativeFunction.libc("open");
     private static final NativeFunction CLOSE = NativeFunction.libc("close");
     private static final NativeFunction MUNMAP = NativeFunction.libc("munmap");
     private static final NativeFunction GETPAGESIZE = NativeFunction.libc("getpagesize");
     private static final NativeFunction DLOPEN = NativeFunction.libc("dlopen");
     private static final NativeFunction DLERROR = NativeFunction.libc("dlerror");
-    private static final VariadicFunction FCNTL = VariadicFunction.libc("fcntl", 2);
-    private static final VariadicFunction SYSCALL = VariadicFunction.libc("syscall", 1);
+    private static final NativeFunction FCNTL = NativeFunction.libc("fcntl");
+    private static final NativeFunction SYSCALL = NativeFunction.libc("syscall");
 
     private Libc() {
     }
@@ -64,7 +65,7 @@ public final class Libc {
 
     /** Opens an existing file (open(2)); the path is the address of a C string. */
     static int open(long path, int flags) throws RdmaException {
-        return Check.minusOne(OPEN.function(), OPEN.callInt(path, flags, 0, 0));
+        return Check.minusOne(OPEN, OPEN.callInt(path, flags));
     }
 
     /** Closes a file descriptor (close(2)). */
@@ -94,7 +95,7 @@ public final class Libc {
     }
 
     private static int fcntl(int fd, int command, int argument) throws RdmaException {
-        return Check.minusOne(FCNTL.function(), FCNTL.callInt(fd, command, argument, 0));
+        return Check.minusOne(FCNTL, FCNTL.callInt(fd, command, argument));
     }
 
     /** Returns why a library cannot be loaded (dlopen(3), dlerror(3)); an empty string if it can, or nobody knows. */
@@ -113,7 +114,6 @@ public final class Libc {
 
     /** Calls membarrier(2); returns -1 if the kernel or a sandbox refuses it. */
     public static int membarrier(int command) throws RdmaException {
-        Integer number = SYS_MEMBARRIER.get(System.getProperty("os.arch"));
-        return number == null ? -1 : SYSCALL.callInt(number, command, 0, 0);
+        return SYS_MEMBARRIER < 0 ? -1 : SYSCALL.callInt(SYS_MEMBARRIER, command);
     }
 }

@@ -2,14 +2,21 @@
 package io.rdmacm.verbs.internal.ffi;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 import io.rdmacm.verbs.error.NativeLibraryException;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * A C function of the control path. Calls capture errno into a segment of the calling thread, see {@link Errno#last()}.
+ * A C function of the control path. Calls capture errno for the calling thread, see {@link Errno#last()}.
  * The address of the function is looked up by the first call.
  */
 public final class NativeFunction {
+    // linked by the first call, and a constant for the JIT compiler
+    private static final class Linked {
+        static final MethodHandle CALL = Downcalls.capturing();
+    }
+
     private final Symbols symbols;
     private final String name;
     private volatile MemorySegment address;
@@ -50,143 +57,91 @@ public final class NativeFunction {
         address();
     }
 
+    /** Calls a function that frees the object at an address, and returns 0 or an error number. */
+    public void free(long object) throws RdmaException {
+        Check.returned(this, callInt(object));
+    }
+
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt() throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(0).invokeExact(function, Errno.capture());
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(0, 0, 0, 0, 0, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(1).invokeExact(function, Errno.capture(), a);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(a, 0, 0, 0, 0, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(2).invokeExact(function, Errno.capture(), a, b);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(a, b, 0, 0, 0, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(3).invokeExact(function, Errno.capture(), a, b, c);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(a, b, c, 0, 0, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(4).invokeExact(function, Errno.capture(), a, b, c, d);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(a, b, c, d, 0, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return (int) call(a, b, c, d, e, 0);
     }
 
     /** Calls a function that returns an int, or nothing: then the result is undefined. */
     public int callInt(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (int) Downcalls.returningInt(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
-    }
-
-    /** Calls a function that returns a pointer or a 64-bit number. */
-    public long callLong(long a) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(1).invokeExact(function, Errno.capture(), a);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return (int) call(a, b, c, d, e, f);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong() throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(0).invokeExact(function, Errno.capture());
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return call(0, 0, 0, 0, 0, 0);
+    }
+
+    /** Calls a function that returns a pointer or a 64-bit number. */
+    public long callLong(long a) throws NativeLibraryException {
+        return call(a, 0, 0, 0, 0, 0);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(2).invokeExact(function, Errno.capture(), a, b);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return call(a, b, 0, 0, 0, 0);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(3).invokeExact(function, Errno.capture(), a, b, c);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return call(a, b, c, 0, 0, 0);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(4).invokeExact(function, Errno.capture(), a, b, c, d);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return call(a, b, c, d, 0, 0);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d, long e) throws NativeLibraryException {
-        MemorySegment function = address();
-        try {
-            return (long) Downcalls.returningLong(5).invokeExact(function, Errno.capture(), a, b, c, d, e);
-        } catch (Throwable t) {
-            throw unexpected(t);
-        }
+        return call(a, b, c, d, e, 0);
     }
 
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
+        return call(a, b, c, d, e, f);
+    }
+
+    private long call(long a, long b, long c, long d, long e, long f) throws NativeLibraryException {
         MemorySegment function = address();
+        int[] last = Errno.ofThisThread();
+        ErrnoPlace place = ErrnoPlace.take();
         try {
-            return (long) Downcalls.returningLong(6).invokeExact(function, Errno.capture(), a, b, c, d, e, f);
+            return (long) Linked.CALL.invokeExact(function, place.memory(), a, b, c, d, e, f);
         } catch (Throwable t) {
             throw unexpected(t);
+        } finally {
+            last[0] = place.giveBack();
         }
     }
 
@@ -196,7 +151,7 @@ public final class NativeFunction {
     }
 
     /** Returns the address of the function; throws if the library does not have it. */
-    MemorySegment address() throws NativeLibraryException {
+    private MemorySegment address() throws NativeLibraryException {
         MemorySegment function = address;
         if (function == null) {
             function = symbols.find(name);

@@ -13,6 +13,9 @@ import io.rdmacm.verbs.error.RdmaException;
  * program, or one peer, would end threads that serve others. Here it is a failure like any other.
  */
 public final class NativeMemory {
+    // 0 until it is known; tests set another
+    static volatile int pageSize;
+
     private NativeMemory() {
     }
 
@@ -24,6 +27,19 @@ public final class NativeMemory {
      */
     public static MemorySegment allocate(String function, long bytes, long alignment) throws RdmaException {
         return get(function, () -> Arena.ofAuto().allocate(bytes, alignment));
+    }
+
+    /**
+     * Allocates zeroed memory that begins with a page, as regions that start at address 0 require.
+     *
+     * @param function what it is needed for, for the message
+     * @throws RdmaException ENOMEM if the limit is reached
+     */
+    public static MemorySegment allocatePages(String function, Arena arena, long bytes) throws RdmaException {
+        if (pageSize == 0) {
+            pageSize = Libc.pageSize();
+        }
+        return get(function, () -> arena.allocate(bytes, pageSize));
     }
 
     /**

@@ -73,8 +73,8 @@ public class BiasedLock extends Bias {
     private boolean ownBiasUsed;
     private int handovers;
     private long lastThread = -1;
-    // the bias that was revoked last; its thread may still be inside
-    private Bias revoked = NOBODY;
+    // The bias that was revoked last; its thread may still be inside. Written with the lock held.
+    private volatile Bias revoked = NOBODY;
 
     /**
      * Creates an open lock.
@@ -100,6 +100,21 @@ public class BiasedLock extends Bias {
         return mine != this && mark(mine, me) ? mine : enterSlowly();
     }
 
+    /**
+     * Enters if this thread was the first one and still has its bias: there is no token to keep during the section. To
+     * be left with {@link #leaveAsFirst}.
+     *
+     * @return false if the thread has to call {@link #enter()}
+     */
+    public final boolean enterAsFirst() {
+        return mark(this, Thread.currentThread());
+    }
+
+    /** Leaves, after {@link #enterAsFirst} has returned true. */
+    public final void leaveAsFirst() {
+        INSIDE.setRelease(this, 0);
+    }
+
     /** Marks a thread as inside, if it owns the bias. */
     private static boolean mark(Bias bias, Thread thread) {
         if ((Thread) THREAD.getOpaque(bias) == thread) {
@@ -123,6 +138,25 @@ public class BiasedLock extends Bias {
     public final Bias enterAlone() {
         lockAlone();
         return null;
+    }
+
+    /**
+     * Like {@link #enterAlone}, unless another thread is inside: then it returns false.
+     *
+     * @throws IllegalStateException if the queue is closed
+     */
+    public final boolean tryEnterAlone() {
+        boolean alone = false;
+        lock();
+        try {
+            requireOpen();
+            alone = isOutside(revoke());
+            return alone;
+        } finally {
+            if (!alone) {
+                lock.unlock();
+            }
+        }
     }
 
     /**
@@ -207,6 +241,21 @@ public class BiasedLock extends Bias {
         awaitOutside(last);
     }
 
+    /**
+     * Returns whether no thread is inside that was there before the last {@link Membarrier#heavy}. A thread that is has
+     * the bias; or nobody has one, and it had the one that was revoked last, or holds the lock. The barrier has made
+     * that visible.
+     */
+    final boolean isQuiet() {
+        Bias owner = (Bias) BIAS.getAcquire(this);
+        return isOutside(owner) && (owner != NOBODY || isOutside(revoked) && !lock.isLocked());
+    }
+
+    /** Returns whether a thread can enter without a lock. */
+    final boolean isBiasedTo(Thread thread) {
+        return (Thread) THREAD.getOpaque((Bias) BIAS.getAcquire(this)) == thread;
+    }
+
     /** Returns whether the queue has changed hands so often that it is protected by the ordinary lock now. */
     public final boolean isShared() {
         lock();
@@ -249,23 +298,8 @@ public class BiasedLock extends Bias {
 
     /** Locks, when no thread is inside; throws IllegalStateException as {@link #lock()}, and if the queue is closed. */
     private void lockAlone() {
-        while (true) {
-            Bias last;
-            boolean alone = false;
-            lock();
-            try {
-                requireOpen();
-                last = revoke();
-                alone = isOutside(last);
-            } finally {
-                if (!alone) {
-                    lock.unlock();
-                }
-            }
-            if (alone) {
-                return;
-            }
-            awaitOutside(last);
+        while (!tryEnterAlone()) {
+            awaitOutside(revoked);
         }
     }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.internal.life;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -18,6 +21,9 @@ import io.rdmacm.verbs.error.RdmaException;
  * threads are inside its methods. It has no reference to the object: a strong reference would hide leaks from the
  * detector.
  *
+ * <p>{@link #make} makes an object in one step. Its lifetime knows how the native object is freed, and keeps what may
+ * be released only after that, such as memory that a device writes: if the object is lost, that memory stays.
+ *
  * <p>A parent cannot be closed while a child is open. A close waits until no other thread is inside a method of the
  * object; methods are short, or are woken by the close. It does not wait for a virtual thread that may be asleep there,
  * because that may find no carrier to leave: whatever such a thread does afterwards is refused.
@@ -26,6 +32,11 @@ public final class Lifetime {
     // children named in a message; there may be thousands
     private static final int MOST_NAMED = 20;
     private static final AtomicLong OPEN = new AtomicLong();
+    // those that keep something until their native object was freed, even if the object is lost
+    private static final Set<Lifetime> KEEPING = ConcurrentHashMap.newKeySet();
+    private static final Runnable NOTHING = () -> { };
+    // runs at each step of the making of an object, and before a barrier; tests let it fail
+    static volatile Runnable eachStep = NOTHING;
 
     private final Class<?> type;
     // replaced as a whole, guarded by this
@@ -44,6 +55,19 @@ public final class Lifetime {
     private boolean closed;
     // the thread that is closing the object; null if there is none
     private Thread closer;
+    // of the native object
+    private long address;
+    // null if there is no native object to free
+    private Freer freer;
+    // releases what is kept; null if nothing is
+    private Runnable release;
+    // only the rest of a close is left
+    private boolean freed;
+    // the object could not be made, and may not be undone yet
+    private volatile boolean failed;
+    // undoes the object first; null unless it was a part of another one
+    private Parts.Undo<?> undoFirst;
+    private Object part;
     // read without the lock on fast paths
     private volatile boolean open = true;
 
@@ -56,19 +80,31 @@ public final class Lifetime {
     /** Creates the native object. */
     @FunctionalInterface
     public interface Creator {
-        /** Calls C and returns the address of the new object. */
-        long create() throws RdmaException;
+        /**
+         * Calls C, and does nothing after that which could fail.
+         *
+         * @param arena for what C reads
+         * @return the address of the new object
+         */
+        long create(Arena arena) throws RdmaException;
+    }
+
+    /** Frees a native object. Has no reference to an object of this library, which would hide leaks. */
+    @FunctionalInterface
+    public interface Freer {
+        /** Calls C. If it throws an exception, the native object is still there. */
+        void free(long address) throws RdmaException;
     }
 
     /**
-     * Constructs the Java object for a native object.
+     * Constructs the Java object for a native object, and publishes it last.
      *
      * @param <T> the class of the object
      */
     @FunctionalInterface
     public interface Constructor<T> {
         /** Calls the constructor. */
-        T construct() throws RdmaException;
+        T construct(Lifetime life, long address) throws RdmaException;
     }
 
     /** The native part of a close. */
@@ -91,19 +127,20 @@ public final class Lifetime {
     /** Like {@link #begin(Class, Lifetime...)}. */
     public static Lifetime begin(Class<?> type, Collection<Lifetime> parents) {
         Lifetime life = new Lifetime(type, List.copyOf(parents), null);
-        int adopted = 0;
         try {
-            for (Lifetime parent : parents) {
-                parent.adopt(life);
-                adopted++;
-            }
-        } finally {
-            if (adopted < parents.size()) {
-                life.leaveParents();
-            }
+            life.begin();
+            return life;
+        } catch (Throwable t) {
+            life.abandon();
+            throw t;
         }
+    }
+
+    private void begin() {
         OPEN.incrementAndGet();
-        return life;
+        for (Lifetime parent : parents) {
+            parent.adopt(this);
+        }
     }
 
     /**
@@ -118,61 +155,118 @@ public final class Lifetime {
     }
 
     /**
-     * Creates the native object. If that fails, this lifetime is abandoned.
-     *
-     * @param creator creates the native object
-     * @return its address
-     */
-    public long create(Creator creator) throws RdmaException {
-        boolean made = false;
-        try {
-            long address = creator.create();
-            made = true;
-            return address;
-        } finally {
-            if (!made) {
-                abandon();
-            }
-        }
-    }
-
-    /**
-     * Takes the last step of several that make something. If it fails, by an Error too, the others are undone.
-     *
-     * @param <T> the class of what is made
-     * @param last the last step
-     * @param undo undoes the steps before
-     */
-    public static <T> T make(Constructor<T> last, Destroyer undo) throws RdmaException {
-        boolean made = false;
-        try {
-            T object = last.construct();
-            made = true;
-            return object;
-        } finally {
-            if (!made) {
-                undo.destroy();
-            }
-        }
-    }
-
-    /**
-     * Constructs the Java object for a native object that was created. If that fails, the native object is destroyed
-     * and this lifetime is abandoned.
+     * Makes an object in one step: begins its lifetime, creates the native object and constructs the Java object.
+     * Whatever is thrown, by C or for want of memory or stack, nothing is left behind.
      *
      * @param <T> the class of the object
+     * @param type the class of the object, for messages
+     * @param parents cannot be closed from now on
+     * @param creator creates the native object
+     * @param freer frees the native object, see {@link #free}
      * @param constructor constructs the Java object
-     * @param destroyer destroys the native object
+     * @throws IllegalStateException if one of the parents is closed
      */
-    public <T> T construct(Constructor<T> constructor, Destroyer destroyer) throws RdmaException {
-        return make(constructor, () -> {
-            destroyer.destroy();
-            abandon();
-        });
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
+            Constructor<T> constructor) throws RdmaException {
+        return make(type, parents, creator, freer, constructor, NOTHING);
     }
 
-    /** Undoes the beginning of a lifetime whose native object could not be created. */
-    void abandon() {
+    /** Like the other one, with what keeps something until the native object was freed, and then releases it. */
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Creator creator, Freer freer,
+            Constructor<T> constructor, Runnable release) throws RdmaException {
+        Lifetime life = new Lifetime(type, List.copyOf(parents), null);
+        life.release = release;
+        try {
+            if (release != NOTHING) {
+                KEEPING.add(life);
+            }
+            life.begin();
+            life.create(creator, freer);
+            eachStep.run();
+            return constructor.construct(life, life.address);
+        } catch (Throwable t) {
+            // if undoing it fails too, the close of a parent tries again
+            life.failed = true;
+            undo(t, life::undo);
+            throw t;
+        }
+    }
+
+    /** Makes an object that has no native object to free. */
+    public static <T> T make(Class<?> type, Collection<Lifetime> parents, Constructor<T> constructor)
+            throws RdmaException {
+        return make(type, parents, arena -> 0, address -> { }, constructor, NOTHING);
+    }
+
+    private void create(Creator creator, Freer its) throws RdmaException {
+        try (Arena arena = Arena.ofConfined()) {
+            eachStep.run();
+            address = creator.create(arena);
+            freer = its;
+        }
+    }
+
+    /** Undoes a step before the one that failed. What that throws is added to the failure. */
+    private static void undo(Throwable failure, Destroyer step) {
+        try {
+            step.destroy();
+        } catch (Throwable t) {
+            if (t != failure) {
+                failure.addSuppressed(t);
+            }
+        }
+    }
+
+    /** Makes an object known to others, as the last step of its construction, and returns it; undone if it fails. */
+    public static <T> T publish(T object, Consumer<? super T> add, Consumer<? super T> remove) {
+        try {
+            add.accept(object);
+            eachStep.run();
+            return object;
+        } catch (Throwable t) {
+            remove.accept(object);
+            throw t;
+        }
+    }
+
+    /** Lets the close of a parent undo a part that could not be undone. Allocates nothing. */
+    void undoLater(Object itsPart, Parts.Undo<?> undo) {
+        part = itsPart;
+        undoFirst = undo;
+        failed = true;
+    }
+
+    /** Frees what C has made, and leaves the parents. */
+    private void undo() throws RdmaException {
+        if (undoFirst != null) {
+            Parts.undo(part, undoFirst);
+            undoFirst = null;
+        }
+        // not this, for others may ask for its text under locks that C's functions need
+        synchronized (children) {
+            free();
+        }
+        abandon();
+    }
+
+    /** Frees the native object, and releases what was kept for it. What has been done once is not done again. */
+    public void free() throws RdmaException {
+        if (freer != null) {
+            eachStep.run();
+            freer.free(address);
+            freer = null;
+            freed = true;
+        }
+        if (release != null) {
+            release.run();
+            release = null;
+            KEEPING.remove(this);
+        }
+    }
+
+    /** Undoes the beginning of a lifetime. */
+    private void abandon() {
+        leaveParents();
         synchronized (this) {
             if (closed) {
                 return;
@@ -180,7 +274,6 @@ public final class Lifetime {
             closed = true;
             open = false;
         }
-        leaveParents();
         OPEN.decrementAndGet();
     }
 
@@ -191,6 +284,7 @@ public final class Lifetime {
 
     /** Sets the text that distinguishes the object from others of its class in messages. */
     public synchronized void describe(Supplier<String> text) {
+        eachStep.run();
         description = text;
     }
 
@@ -307,11 +401,16 @@ public final class Lifetime {
      * and destroys the native object. Has no effect if the object is closed already.
      *
      * @param wake wakes threads that wait inside a method of this object; called without holding a lock
-     * @param destroyer destroys the native object; if it fails, the object is open again
+     * @param destroyer destroys the native object; if it fails, the object is open again, unless C has freed it
      * @throws IllegalStateException if a child is open; then nothing has changed. Also if this thread is already
      *        closing the object, and C has called back into the program meanwhile: the thread would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
+        for (Lifetime child : children()) {
+            if (child.failed) {
+                child.undo();
+            }
+        }
         synchronized (this) {
             if (closer == Thread.currentThread()) {
                 throw new IllegalStateException(this + " is already being closed by this thread");
@@ -333,11 +432,14 @@ public final class Lifetime {
             destroyer.destroy();
             destroyed = true;
         } finally {
-            if (destroyed) {
-                leaveParents();
-                OPEN.decrementAndGet();
+            try {
+                if (destroyed) {
+                    OPEN.decrementAndGet();
+                    leaveParents();
+                }
+            } finally {
+                finishClose(destroyed);
             }
-            finishClose(destroyed);
         }
     }
 
@@ -383,7 +485,7 @@ public final class Lifetime {
         closing = false;
         closer = null;
         closed = destroyed;
-        open = !destroyed;
+        open = !destroyed && !freed;
         notifyAll();
     }
 
@@ -404,9 +506,19 @@ public final class Lifetime {
 
     private synchronized void adopt(Lifetime child) {
         ensureOpen();
-        if (!children.contains(child)) {
-            use();
+        if (children.contains(child)) {
+            return;
+        }
+        use();
+        try {
             children.add(child);
+            eachStep.run();
+        } catch (Throwable t) {
+            children.remove(child);
+            if (pin != null) {
+                pin.endUse();
+            }
+            throw t;
         }
     }
 

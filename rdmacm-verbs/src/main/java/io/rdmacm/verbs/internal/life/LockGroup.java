@@ -34,10 +34,16 @@ public final class LockGroup {
 
     /**
      * Waits until all threads that were inside one of the locks at the call have left. Later ones see what the caller
-     * has changed, and that it has changed something.
+     * has changed, and that it has changed something. One barrier serves all locks: after it, either the mark of a
+     * thread is visible here, or the thread sees the change. Only where a mark is, the bias is revoked.
      */
     public void await() {
         changes.incrementAndGet();
-        locks.forEach(BiasedLock::awaitQuiet);
+        Membarrier.heavy();
+        for (BiasedLock lock : locks) {
+            if (!lock.isQuiet()) {
+                lock.awaitQuiet();
+            }
+        }
     }
 }

@@ -40,6 +40,7 @@ final class Membarrier {
 
     /** Executes the barrier of the rare side. */
     static void heavy() {
+        Lifetime.eachStep.run();
         VarHandle.fullFence();
         if (ASYMMETRIC) {
             try {

@@ -10,6 +10,9 @@
  * and polls, for which that would be too expensive, enter a {@link io.rdmacm.verbs.internal.life.BiasedLock}, which
  * costs two loads and two stores as long as only one thread uses the queue.
  *
+ * <p>A lifetime makes its object in one step, and {@link io.rdmacm.verbs.internal.life.Parts} what consists of several:
+ * whatever fails, nothing is left behind.
+ *
  * <h2>Read first</h2>
  * {@link io.rdmacm.verbs.internal.life.Lifetime}, {@link io.rdmacm.verbs.internal.life.BiasedLock},
  * {@link io.rdmacm.verbs.internal.life.ContextPin} (contexts that librdmacm owns and may free).

@@ -9,15 +9,15 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 /**
  * What is special about devices of SoftiWARP. They fill only the first entry of a read, and lose what is posted when
  * the queue pair is in error, for instance because the peer is gone. Their library hides that it has refused a request
- * after others, and refuses each queue whose memory begins at page 144 of the memory of all queues of a context,
+ * after others, and refuses each queue whose memory begins 576 KiB after the start of that of all queues of a context,
  * because it takes that offset for none (libsiw, up to rdma-core 65 at least). The kernel gives the first pages that
- * are free: a queue without use that is made before all others keeps that page.
+ * are free: a queue without use that is made before all others keeps that place.
  */
 public final class SoftIwarp {
     private static final NativeFunction CREATE_CQ = NativeFunction.of("ibv_create_cq");
     private static final NativeFunction DESTROY_CQ = NativeFunction.of("ibv_destroy_cq");
     private static final int VENDOR = 0x626d74;
-    // 256 pages of completions, of 32 bytes each
+    // 1 MiB, of 32 bytes each
     private static final int COMPLETIONS = 1 << 15;
 
     private SoftIwarp() {

@@ -39,7 +39,6 @@ public final class EventFile implements Wait.Loop {
     public static EventFile open(int... files) throws RdmaException {
         Epoll epoll = Epoll.open();
         int wakeup = -1;
-        boolean made = false;
         try {
             wakeup = Libc.eventfd();
             EventFile file = new EventFile(epoll, wakeup);
@@ -47,15 +46,13 @@ public final class EventFile implements Wait.Loop {
             for (int watched : files) {
                 file.watch(watched);
             }
-            made = true;
             return file;
-        } finally {
-            if (!made) {
-                epoll.close();
-                if (wakeup >= 0) {
-                    Libc.close(wakeup);
-                }
+        } catch (Throwable t) {
+            epoll.close();
+            if (wakeup >= 0) {
+                Libc.close(wakeup);
             }
+            throw t;
         }
     }
 

@@ -31,13 +31,14 @@ public final class EventSource<E> {
     private final MixedThreadsLock lock = new MixedThreadsLock();
     private final Reader<E> reader;
     private final Wait wait;
-    private final Wait.Subject subject = new Wait.Subject();
     // The rest is guarded by the lock.
     private final ArrayDeque<E> pending = new ArrayDeque<>();
     // an event that there was no memory to keep
     private E unkept;
     // an event was read that nobody may have been told of
     private boolean fresh;
+    // the last of those whose threads sleep
+    private Request<?> sleeping;
     // After a read that found nothing, the next one will most likely find nothing either: so many waits begin without.
     private int readsToSkip;
     private FirstRead firstRead = FirstRead.DONE;
@@ -128,7 +129,7 @@ public final class EventSource<E> {
     }
 
     /** What one thread waits for. */
-    private final class Request<R> {
+    private final class Request<R> extends Wait.Subject {
         private final Predicate<? super E> wanted;
         private final Guard guard;
         private final BooleanSupplier ended;
@@ -136,6 +137,8 @@ public final class EventSource<E> {
         // a greater number of wakeups ends the wait
         private final long wakeupsBefore;
         private R result;
+        private Request<?> before;
+        private Request<?> after;
 
         Request(Predicate<? super E> wanted, Guard guard, BooleanSupplier ended, Delivery<E, R> delivery,
                 long wakeupsBefore) {
@@ -146,7 +149,31 @@ public final class EventSource<E> {
             this.wakeupsBefore = wakeupsBefore;
         }
 
-        boolean isDone(Wait.Subject all, long none) throws RdmaException {
+        @Override
+        protected Object sleepBegins() {
+            before = sleeping;
+            if (before != null) {
+                before.after = this;
+            }
+            sleeping = this;
+            return null;
+        }
+
+        @Override
+        protected void sleepEnds(Object begun, long nanos, boolean leading) {
+            if (before != null) {
+                before.after = after;
+            }
+            if (after == null) {
+                sleeping = before;
+            } else {
+                after.before = before;
+            }
+            before = null;
+            after = null;
+        }
+
+        boolean isDone(long none) throws RdmaException {
             guard.check();
             result = takePending(wanted, delivery);
             if (result != null || wakeups <= wakeupsBefore) {
@@ -218,7 +245,7 @@ public final class EventSource<E> {
             boolean skips = (!readFirst || readsToSkip > 0 && !wait.isSleptOn()) && !deadline.hasPassed();
             readsToSkip -= skips && readsToSkip > 0 ? 1 : 0;
             firstRead = skips ? FirstRead.SKIPPED : readFirst ? FirstRead.DUE : FirstRead.DONE;
-            boolean ignored = wait.await(subject, request::isDone, 0, deadline, 0);
+            boolean ignored = wait.await(request, Request::isDone, 0, deadline, 0);
             return request.result;
         } catch (RdmaClosedException e) {
             // This thread gets up late. The guard knows more.
@@ -349,12 +376,17 @@ public final class EventSource<E> {
         return true;
     }
 
-    /** What this thread has read and does not want may be wanted by others, and the file not become readable again. */
+    /**
+     * What this thread has read and does not want may be wanted by others, and the file not become readable again:
+     * wakes those that want any of it.
+     */
     private void tellOfPending() {
         if (fresh) {
             fresh = false;
-            if (!pending.isEmpty()) {
-                wait.wakeAll();
+            for (Request<?> request = sleeping; request != null && !pending.isEmpty(); request = request.before) {
+                if (pending.stream().anyMatch(request.wanted)) {
+                    wait.wake(request);
+                }
             }
         }
     }

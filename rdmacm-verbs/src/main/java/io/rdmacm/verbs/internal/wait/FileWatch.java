@@ -78,16 +78,13 @@ final class FileWatch {
 
     private static FileWatch start() throws RdmaException {
         Epoll epoll = Epoll.open();
-        boolean started = false;
         try {
             FileWatch watch = new FileWatch(epoll);
             Thread.ofPlatform().daemon().name(THREAD_NAME).inheritInheritableThreadLocals(false).start(watch::run);
-            started = true;
             return watch;
-        } finally {
-            if (!started) {
-                epoll.close();
-            }
+        } catch (Throwable t) {
+            epoll.close();
+            throw t;
         }
     }
 

@@ -13,6 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * A lock for platform and virtual threads. {@link #unlock()} wakes only the first thread that waits. If that is a
  * virtual one and all carriers are busy, the lock stays free, while a platform thread behind it would sleep on. So a
  * platform thread does not rely on being woken, and a signal of a condition wakes all that wait for it.
+ *
+ * <p>Where the stack ends in a lock of the JDK, it is taken before the error is thrown, and nobody gives it up. This
+ * one gives it up itself.
  */
 public final class MixedThreadsLock extends ReentrantLock implements AutoCloseable {
     private static final long serialVersionUID = 1L;
@@ -36,9 +39,56 @@ public final class MixedThreadsLock extends ReentrantLock implements AutoCloseab
         unlock();
     }
 
+    /**
+     * Gives up the lock for a call of the program, after which it is to be {@linkplain #retake taken again}.
+     *
+     * @return how often this thread held it
+     */
+    public int release() {
+        int holds = getHoldCount();
+        unlock();
+        return holds;
+    }
+
+    /**
+     * Takes the lock again after {@link #release}. Where the stack has ended in an unlock that the call led to, this
+     * thread still holds the lock once more than it should: that is given up.
+     */
+    public void retake(int holds) {
+        lock();
+        while (getHoldCount() > holds) {
+            unlock();
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        int holds = getHoldCount();
+        try {
+            return super.tryLock();
+        } catch (StackOverflowError e) {
+            if (getHoldCount() > holds) {
+                unlock();
+            }
+            throw e;
+        }
+    }
+
     @Override
     public void lock() {
-        if (tryLock()) {
+        int holds = getHoldCount();
+        try {
+            take();
+        } catch (StackOverflowError e) {
+            if (getHoldCount() > holds) {
+                unlock();
+            }
+            throw e;
+        }
+    }
+
+    private void take() {
+        if (super.tryLock()) {
             return;
         }
         if (Thread.currentThread().isVirtual()) {
@@ -61,10 +111,22 @@ public final class MixedThreadsLock extends ReentrantLock implements AutoCloseab
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
+        int holds = getHoldCount();
+        try {
+            takeInterruptibly();
+        } catch (StackOverflowError e) {
+            if (getHoldCount() > holds) {
+                unlock();
+            }
+            throw e;
+        }
+    }
+
+    private void takeInterruptibly() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (tryLock()) {
+        if (super.tryLock()) {
             return;
         }
         if (Thread.currentThread().isVirtual()) {

@@ -457,11 +457,6 @@ public final class Wait {
         loop = foreign;
     }
 
-    /** Returns whether the loop may be asleep, so that it is woken by {@link #tellLoop}. */
-    public boolean isLoopAsleep() {
-        return looper != null;
-    }
-
     /** Returns whether this thread has armed the loop, and has not called {@link #loopAwake} since. */
     public boolean isLooper() {
         return looper == Thread.currentThread();

@@ -86,8 +86,10 @@ class HintsTest {
         assertThat(hints.hasOnlyRoce()).isFalse();
         device("rxe0", "uverbs0", "1: CA", "Ethernet", "lo");
         assertThat(hints.hasOnlyRoce()).isTrue();
+        assertThat(hints.hasRnic()).isFalse();
         device("siw0", "uverbs1", "4: RNIC", "Ethernet", "lo");
         assertThat(hints.hasOnlyRoce()).isFalse();
+        assertThat(hints.hasRnic()).isTrue();
     }
 
     @Test

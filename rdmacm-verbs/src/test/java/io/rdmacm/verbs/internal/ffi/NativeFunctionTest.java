@@ -59,7 +59,7 @@ class NativeFunctionTest {
     @Test
     void eachWayToReportAnErrorBecomesTheException() {
         FakeVerbs.fail("ibv_open_device", Rdma.EACCES());
-        assertThatThrownBy(() -> Check.pointer(OPEN_DEVICE, OPEN_DEVICE.callLong(1), "fake0"))
+        assertThatThrownBy(() -> Check.pointer(OPEN_DEVICE, "fake0", OPEN_DEVICE.callLong(1)))
                 .isInstanceOfSatisfying(RdmaException.class, e -> assertThat(e.errno()).isEqualTo(Rdma.EACCES()))
                 .hasMessageStartingWith("ibv_open_device (fake0): EACCES, Permission denied");
 

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -28,7 +26,6 @@ import org.junit.jupiter.api.Test;
  */
 class ReachabilityMetadataTest {
     private static final List<String> LINKING = List.of("downcallHandle", "upcallStub");
-    private static final String CAPTURES = "\"captureCallState\": true";
     private static final String REFLECTION = """
               "reflection": [
                 {"type": "io.rdmacm.verbs.VerbsAccessor"},
@@ -42,18 +39,10 @@ class ReachabilityMetadataTest {
     @Test
     void ofTheHandlesThatAllFunctionsShare() throws IOException {
         ForeignCalls calls = new ForeignCalls();
-        for (int arguments = 0; arguments <= Downcalls.MOST_ARGUMENTS; arguments++) {
-            calls.downcall(typeOf(Downcalls.returningInt(arguments), 2), CAPTURES);
-            calls.downcall(typeOf(Downcalls.returningLong(arguments), 2), CAPTURES);
-        }
-        for (int fixed = 1; fixed < VariadicFunction.ARGUMENTS; fixed++) {
-            calls.downcall(typeOf(Downcalls.variadicReturningInt(fixed, VariadicFunction.ARGUMENTS), 2),
-                    "\"firstVariadicArg\": " + fixed + ", " + CAPTURES);
-        }
+        calls.downcall(Downcalls.type(Downcalls.ARGUMENTS), "\"firstVariadicArg\": 1, \"captureCallState\": true");
         for (int arguments = 1; arguments <= DriverCall.MOST_ARGUMENTS; arguments++) {
-            calls.downcall(typeOf(Downcalls.plain(false, ValueLayout.JAVA_LONG, arguments), 1));
-            calls.downcall(typeOf(Downcalls.plain(true, ValueLayout.JAVA_LONG, arguments), 1),
-                    "\"critical\": {\"allowHeapAccess\": false}");
+            calls.downcall(Downcalls.type(arguments));
+            calls.downcall(Downcalls.type(arguments), "\"critical\": {\"allowHeapAccess\": false}");
         }
         calls.upcall(AllocatorCalls.ALLOCATE);
         calls.upcall(AllocatorCalls.FREE);
@@ -65,10 +54,8 @@ class ReachabilityMetadataTest {
     void nothingElseLinks() throws IOException {
         assertThat(ForeignCalls.callers(Downcalls.class, Linker.class, LINKING))
                 .containsExactlyInAnyOrder(Downcalls.class.getName(), AllocatorCalls.class.getName());
-        assertThat(ForeignCalls.callers(Downcalls.class, Downcalls.class, List.of("variadicReturningInt")))
-                .containsExactly(VariadicFunction.class.getName());
-        assertThat(ForeignCalls.callers(Downcalls.class, Downcalls.class, List.of("plain", "bound")))
-                .containsExactlyInAnyOrder(Downcalls.class.getName(), DriverCall.class.getName(),
+        assertThat(ForeignCalls.callers(Downcalls.class, Downcalls.class, List.of("plain")))
+                .containsExactlyInAnyOrder(DriverCall.class.getName(),
                         "io.rdmacm.verbs.internal.driver.HandleDriverCall");
         assertThat(ForeignCalls.callers(NativeLibrary.class, Linker.class, List.of("downcallHandle")))
                 .containsExactly(NativeLibrary.class.getName());
@@ -119,16 +106,6 @@ class ReachabilityMetadataTest {
             }
             default -> throw new AssertionError("what does " + field + " describe?");
         }
-    }
-
-    private static FunctionDescriptor typeOf(MethodHandle handle, int leading) {
-        MemoryLayout[] parameters = handle.type().parameterList().stream().skip(leading)
-                .map(ReachabilityMetadataTest::layoutOf).toArray(MemoryLayout[]::new);
-        return FunctionDescriptor.of(layoutOf(handle.type().returnType()), parameters);
-    }
-
-    private static MemoryLayout layoutOf(Class<?> carrier) {
-        return carrier == int.class ? ValueLayout.JAVA_INT : ValueLayout.JAVA_LONG;
     }
 
     private static void assertThatTheFileHas(String module, String wanted) throws IOException {

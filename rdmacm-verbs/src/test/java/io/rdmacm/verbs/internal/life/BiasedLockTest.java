@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.life;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -228,6 +229,41 @@ class BiasedLockTest {
         count();
         assertThat(counter).isEqualTo(2);
         assertThat(lock.isShared()).isFalse();
+    }
+
+    @Test
+    void nobodyComesInBesideTheOwnerAfterABarrierThatFailed() throws Exception {
+        for (ThrowingCallable revoker : List.<ThrowingCallable>of(lock::enter, lock::enterAlone, lock::tryEnterAlone,
+                lock::awaitQuiet, lock::close, () -> lock.closeAndDestroy(() -> { }))) {
+            Bias bias = lock.enter();
+            Error error = new StackOverflowError("for a test");
+            assertThat(Background.call(() -> thrownAtTheBarrier(revoker, error)).result()).isSameAs(error);
+
+            assertThat(Background.call(lock::tryEnterAlone).result()).as("inside beside the owner").isFalse();
+            lock.leave(bias);
+            assertThat(Background.call(() -> lock.tryEnterAlone() && leaveAlone()).result()).isTrue();
+        }
+        count();
+        lock.close();
+    }
+
+    private boolean leaveAlone() {
+        lock.leave(null);
+        return true;
+    }
+
+    private static Throwable thrownAtTheBarrier(ThrowingCallable revoker, Error error) {
+        Thread me = Thread.currentThread();
+        Lifetime.eachStep = () -> {
+            if (Thread.currentThread() == me) {
+                throw error;
+            }
+        };
+        try {
+            return catchThrowable(revoker);
+        } finally {
+            Lifetime.eachStep = () -> { };
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Failures;
@@ -37,6 +38,9 @@ class LifetimeTest {
     void count() {
         openBefore = Lifetime.openObjects();
     }
+
+    private final List<Long> freed = new ArrayList<>();
+    private RdmaException unfreeable;
 
     @AfterEach
     void nothingIsLeftOpen() {
@@ -235,16 +239,13 @@ class LifetimeTest {
     @Test
     void aFailedCreationLeavesNothingBehind() throws RdmaException {
         Lifetime parent = begin(Parent.class, "p");
-        Lifetime life = Lifetime.begin(Object.class, parent);
-        assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 2);
 
-        assertThatThrownBy(() -> life.create(() -> {
+        assertThatThrownBy(() -> make(parent, () -> {
             throw Failures.of("ibv_create_cq", 12);
-        })).isInstanceOf(RdmaException.class);
+        }, life -> life)).isInstanceOf(RdmaException.class);
 
         assertThat(parent.children()).isEmpty();
-        assertThat(life.isOpen()).isFalse();
-        life.abandon();
+        assertThat(freed).isEmpty();
         assertThat(Lifetime.openObjects()).isEqualTo(openBefore + 1);
         close(parent);
     }
@@ -318,15 +319,66 @@ class LifetimeTest {
     @Test
     void aConstructorThatFailsLeavesNeitherANativeObjectNorALife() throws RdmaException {
         Lifetime parent = begin(Parent.class, "p");
-        Lifetime life = begin(Child.class, "c", parent);
-        boolean[] destroyed = new boolean[1];
 
-        assertThatIllegalStateException().isThrownBy(() -> life.construct(() -> {
+        assertThatIllegalStateException().isThrownBy(() -> make(parent, () -> 7, life -> {
             throw new IllegalStateException("no");
-        }, () -> destroyed[0] = true)).withMessage("no");
+        })).withMessage("no");
 
-        assertThat(destroyed[0]).isTrue();
+        assertThat(freed).containsExactly(7L);
         assertThat(parent.children()).isEmpty();
         close(parent);
+    }
+
+    @Test
+    void whatCannotBeFreedIsFreedByTheCloseOfAParent() throws RdmaException {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime other = begin(Parent.class, "o");
+        unfreeable = Failures.of("ibv_dereg_mr", 16);
+        List<String> released = new ArrayList<>();
+
+        assertThatThrownBy(() -> Lifetime.make(Child.class, List.of(parent, other), arena -> 7, this::free,
+                (life, address) -> {
+                    throw new StackOverflowError("no");
+                }, () -> released.add("memory"))).hasMessage("no").hasSuppressedException(unfreeable);
+
+        assertThat(released).isEmpty();
+        assertThatThrownBy(() -> close(parent)).isSameAs(unfreeable);
+        unfreeable = null;
+        close(parent);
+        assertThat(freed).containsExactly(7L);
+        assertThat(released).containsExactly("memory");
+        close(other);
+        assertThat(freed).hasSize(1);
+    }
+
+    @Test
+    void aThrowOfAParentDoesNotKeepACloseWaiting() throws Exception {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime life = begin(Child.class, "c", parent);
+        parent.whenChildless(() -> {
+            throw new IllegalStateException("childless");
+        });
+
+        assertThatIllegalStateException().isThrownBy(() -> close(life)).withMessage("childless");
+
+        Background.run(() -> close(life)).result();
+        close(parent);
+    }
+
+    @FunctionalInterface
+    private interface Create {
+        long create() throws RdmaException;
+    }
+
+    private <T> T make(Lifetime parent, Create creator, Function<Lifetime, T> constructor) throws RdmaException {
+        return Lifetime.make(Child.class, List.of(parent), arena -> creator.create(), this::free,
+                (life, address) -> constructor.apply(life));
+    }
+
+    private void free(long address) throws RdmaException {
+        if (unfreeable != null) {
+            throw unfreeable;
+        }
+        freed.add(address);
     }
 }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 import io.rdmacm.verbs.error.RdmaClosedException;
@@ -103,6 +104,30 @@ class EventSourceTest {
             Libc.signal(file);
             assertThat(follower.result()).isEqualTo("follower's");
             assertThat(leader.isDone()).isFalse();
+        }
+    }
+
+    @Test
+    void onlyThoseWhoWantAnEventAreWoken() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll");
+                Background<String> bystander = Background.call(() -> source.next("bystander's"::equals,
+                        looks::incrementAndGet, Deadline.after(LONG), event -> event))
+                        .awaitInside(EventSource.class, "next").awaitWaiting()) {
+            int before = looks.get();
+            for (int i = 0; i < 100; i++) {
+                try (Background<String> follower = await("follower's").awaitInside(EventSource.class, "next")
+                        .awaitWaiting()) {
+                    events.add("follower's");
+                    locked(source::readAll);
+                    assertThat(follower.result()).isEqualTo("follower's");
+                }
+            }
+            assertThat(leader.isDone()).isFalse();
+            events.add("bystander's");
+            locked(source::readAll);
+            assertThat(bystander.result()).isEqualTo("bystander's");
+            assertThat(looks.get() - before).isLessThan(10);
         }
     }
 

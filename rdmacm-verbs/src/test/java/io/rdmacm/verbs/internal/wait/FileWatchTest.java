@@ -4,18 +4,12 @@ package io.rdmacm.verbs.internal.wait;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.lang.ref.WeakReference;
-import java.net.MalformedURLException;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -31,6 +25,7 @@ import io.rdmacm.verbs.forked.WaitOnce;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.OtherClassLoader;
 import org.junit.jupiter.api.Test;
 
 /** The watch of files for virtual threads: many at once, races, and that no carrier is kept. */
@@ -174,31 +169,8 @@ class FileWatchTest {
     @Test
     void aClassLoaderThatUsedItIsCollected() throws Exception {
         long before = epollFiles();
-        WeakReference<ClassLoader> loader = waitInAnotherClassLoader();
-        Background.run(() -> {
-            while (loader.get() != null && !Thread.interrupted()) {
-                System.gc();
-            }
-        }).result();
+        OtherClassLoader.runAndDrop(WaitOnce.class);
         assertThat(epollFiles()).isLessThanOrEqualTo(before);
-    }
-
-    private static WeakReference<ClassLoader> waitInAnotherClassLoader() throws Exception {
-        URL[] path = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of)
-                .map(FileWatchTest::url).toArray(URL[]::new);
-        try (URLClassLoader loader = new URLClassLoader(path, ClassLoader.getPlatformClassLoader())) {
-            loader.loadClass(WaitOnce.class.getName()).getMethod("main", String[].class)
-                    .invoke(null, (Object) new String[0]);
-            return new WeakReference<>(loader);
-        }
-    }
-
-    private static URL url(Path entry) {
-        try {
-            return entry.toUri().toURL();
-        } catch (MalformedURLException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private static long epollFiles() throws IOException {

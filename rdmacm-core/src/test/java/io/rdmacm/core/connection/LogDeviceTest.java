@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.rdmacm.core.forked.EndsQuietly;
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
+
+/** What a connection writes to the log. */
+@RequiresRdma
+class LogDeviceTest {
+    @Test
+    void aConnectionAndItsEndAreALineEachAtDebug() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(EndsQuietly.class).nativeAccess()
+                .property("org.slf4j.simpleLogger.defaultLogLevel", "debug").run();
+        assertThat(result.output()).as(result.errors()).endsWith("ended\n");
+        assertThat(result.errors().lines()).filteredOn(line -> line.contains("connected to")).hasSize(1);
+        assertThat(result.errors().lines()).filteredOn(line -> line.contains("accepted")).hasSize(1);
+        assertThat(result.errors().lines()).filteredOn(line -> line.contains("has disconnected")).hasSize(1);
+        assertThat(result.errors()).doesNotContain("\tat ");
+    }
+
+    @Test
+    void nothingOfAConnectionIsWorthMoreThanDebug() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(EndsQuietly.class).nativeAccess().run();
+        assertThat(result.output()).as(result.errors()).endsWith("ended\n");
+        assertThat(result.errors()).doesNotContain("io.rdmacm");
+    }
+}
