@@ -51,7 +51,7 @@ record Listening(@Nullable TimedServerSocketChannel rdma, String reason) {
         sockets.bind(wanted);
         try {
             return new Listening(listen(wanted, backlog, sockets), decision.reason());
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
             return new Listening(null, "RDMA failed: " + e.getMessage());
         }
     }
@@ -64,7 +64,7 @@ record Listening(@Nullable TimedServerSocketChannel rdma, String reason) {
             TimedServerSocketChannel rdma;
             try {
                 rdma = listen(wanted, backlog, sockets);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | LinkageError e) {
                 reason = "RDMA failed: " + e.getMessage();
                 break;
             }

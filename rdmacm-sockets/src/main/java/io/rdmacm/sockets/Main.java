@@ -39,7 +39,8 @@ public final class Main {
             MBeanServerConnection server = connector.getMBeanServerConnection();
             ObjectName name = new ObjectName(ConnectionsMXBean.NAME);
             if (!server.isRegistered(name)) {
-                System.out.println("rdmacm-sockets does nothing in this JVM");
+                System.out.println(machine.getSystemProperties().getProperty(Installation.STATE,
+                        "this JVM has no such agent"));
                 return;
             }
             print(JMX.newMXBeanProxy(server, name, ConnectionsMXBean.class));

@@ -18,7 +18,6 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -47,8 +46,7 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
     private final Selectable reported;
     // Held by a thread that waits for a client of a server that serves both.
     private final ReentrantLock acceptLock = new ReentrantLock();
-    // guarded by itself
-    private final Map<SocketOption<?>, Object> options = new LinkedHashMap<>();
+    private final Options options = new Options(Map.of());
     private final Object lock = new Object();
     // Written with the lock held.
     private volatile @Nullable Both both;
@@ -123,22 +121,8 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
     private TimedServerSocketChannel openRdma() throws IOException {
         TimedServerSocketChannel rdma = (TimedServerSocketChannel) (family == null
                 ? shared.rdma().openServerSocketChannel() : shared.rdma().openServerSocketChannel(family));
-        synchronized (options) {
-            options.forEach((option, value) -> set(rdma, option, value));
-        }
+        options.applyTo(rdma);
         return rdma;
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <T> void set(ServerSocketChannel rdma, SocketOption<T> option, Object value) {
-        if (rdma.supportedOptions().contains(option)) {
-            try {
-                rdma.setOption(option, (T) value);
-            } catch (IOException | IllegalArgumentException e) {
-                // A hint that cannot be followed.
-                return;
-            }
-        }
     }
 
     @Override
@@ -276,12 +260,10 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         tcp.setOption(name, value);
-        synchronized (options) {
-            options.put(name, value);
-        }
+        options.put(name, value);
         Both serving = both;
         if (serving != null) {
-            set(serving.rdma, name, value);
+            Options.hint(serving.rdma, name, value);
         }
         return this;
     }

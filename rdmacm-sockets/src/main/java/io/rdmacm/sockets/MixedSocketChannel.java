@@ -21,8 +21,6 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -53,8 +51,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
     private final Selectable reported;
     private final SocketChannel tcp;
     private final ReentrantLock connectLock = new ReentrantLock();
-    // What the program has set, for a channel over RDMA; and what such a channel does not know. Guarded by itself.
-    private final Map<SocketOption<?>, Object> options = new LinkedHashMap<>();
+    private final Options options;
     // Written with the connect lock held.
     private volatile SocketChannel actual;
     private volatile Selectable source;
@@ -71,6 +68,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
         super(shared.provider());
         this.shared = shared;
         this.family = family;
+        this.options = new Options(shared.tcpOptions());
         this.tcp = family == null ? shared.jdk().openSocketChannel() : shared.jdk().openSocketChannel(family);
         this.reported = new JdkChannel(tcp, keys);
         this.actual = tcp;
@@ -82,6 +80,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
         super(shared.provider());
         this.shared = shared;
         this.family = null;
+        this.options = new Options(shared.tcpOptions());
         this.tcp = accepted;
         this.reported = accepted;
         this.actual = accepted;
@@ -169,7 +168,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
                 : shared.rdma().openSocketChannel(family));
         boolean begun = false;
         try {
-            prepare(rdma);
+            options.applyTo(rdma);
             rdma.configureBlocking(false);
             InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
             if (local != null) {
@@ -191,7 +190,8 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
                 started.abandon();
             }
             return true;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
+            // Whatever it is: over TCP, the program has never heard of it.
             if (decision.isRdmaOnly() || !isOpen()) {
                 close();
                 throw e;
@@ -216,35 +216,6 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
             }
         }
         keys.changed();
-    }
-
-    /** Gives a channel over RDMA the options of the program, and keeps those that it does not know. */
-    private void prepare(TimedSocketChannel rdma) throws IOException {
-        synchronized (options) {
-            options.forEach((option, value) -> set(rdma, option, value));
-            for (SocketOption<?> option : tcp.supportedOptions()) {
-                if (!rdma.supportedOptions().contains(option)) {
-                    try {
-                        options.put(option, tcp.getOption(option));
-                    } catch (IOException | RuntimeException e) {
-                        // One that the kernel does not know, either.
-                        continue;
-                    }
-                }
-            }
-        }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <T> void set(SocketChannel rdma, SocketOption<T> option, Object value) {
-        if (rdma.supportedOptions().contains(option)) {
-            try {
-                rdma.setOption(option, (T) value);
-            } catch (IOException | IllegalArgumentException e) {
-                // It has another range for it: a hint that cannot be followed.
-                return;
-            }
-        }
     }
 
     @Override
@@ -307,6 +278,8 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
             winner.configureBlocking(isBlocking());
             if (winner instanceof TimedSocketChannel rdma) {
                 rdma.share(keys);
+                // Those that were set while it connected.
+                options.applyTo(rdma);
             }
             actual = winner;
             source = winner == tcp ? reported : (Selectable) winner;
@@ -532,40 +505,19 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
     @Override
     public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         ChannelExceptions.requireOpen(this);
-        SocketChannel below = actual;
-        if (below instanceof TimedSocketChannel && !below.supportedOptions().contains(name)) {
-            // It was one before: only remembered.
-            if (!supportedOptions().contains(name)) {
-                throw new UnsupportedOperationException("'" + name + "' not supported");
-            }
-        } else if (below.isOpen()) {
-            below.setOption(name, value);
-        }
-        synchronized (options) {
-            options.put(name, value);
-        }
+        options.set(actual, name, value);
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
         ChannelExceptions.requireOpen(this);
-        SocketChannel below = actual;
-        if (!(below instanceof TimedSocketChannel) || below.supportedOptions().contains(name)) {
-            return below.getOption(name);
-        }
-        synchronized (options) {
-            Object value = options.get(name);
-            if (value == null) {
-                throw new UnsupportedOperationException("'" + name + "' not supported");
-            }
-            return name.type().cast(value);
-        }
+        return options.get(actual, name);
     }
 
     @Override
     public Set<SocketOption<?>> supportedOptions() {
-        return tcp.supportedOptions();
+        return tcp instanceof TimedSocketChannel ? shared.tcpOptions().keySet() : tcp.supportedOptions();
     }
 
     @Override

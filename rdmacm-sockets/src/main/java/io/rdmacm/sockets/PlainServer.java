@@ -3,6 +3,7 @@ package io.rdmacm.sockets;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -173,8 +174,11 @@ final class PlainServer extends SocketImpl {
                     }
                     return next.socket();
                 } catch (InterruptedException e) {
-                    // As those of the JDK: the thread learns it afterwards.
+                    // A platform thread learns it afterwards; for a virtual one, the caller closes the socket.
                     interrupted = true;
+                    if (Thread.currentThread().isVirtual()) {
+                        throw new InterruptedIOException("Closed by interrupt");
+                    }
                 }
             }
             // For the next thread that waits.

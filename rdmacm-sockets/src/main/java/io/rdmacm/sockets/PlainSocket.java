@@ -28,10 +28,13 @@ import org.jspecify.annotations.Nullable;
  * connected, or one over RDMA.
  */
 final class PlainSocket extends SocketImpl {
+    private static final String SILENT = "no answer over RDMA";
+
     private final Shared shared;
     private final PlatformSockets platform;
-    // Of the program, for a socket over RDMA; guarded by this.
-    private final Map<Integer, Object> options = new LinkedHashMap<>();
+    // Of the program, for a socket over RDMA: by number, guarded by this, and by name.
+    private final Map<Integer, Object> numbered = new LinkedHashMap<>();
+    private final Options options;
     private boolean closed;
     @SuppressWarnings("NullAway.Init") // set by create
     private volatile Socket actual;
@@ -40,6 +43,7 @@ final class PlainSocket extends SocketImpl {
     PlainSocket(Shared shared, PlatformSockets platform) {
         this.shared = shared;
         this.platform = platform;
+        this.options = new Options(shared.tcpOptions());
     }
 
     @Override
@@ -99,7 +103,8 @@ final class PlainSocket extends SocketImpl {
         Race started;
         try {
             started = begin(remote, tcp);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
+            // Whatever it is: over TCP, the program has never heard of it.
             if (decision.isRdmaOnly()) {
                 throw e;
             }
@@ -165,16 +170,21 @@ final class PlainSocket extends SocketImpl {
         try {
             tcp.connect(remote, milliseconds(deadline));
         } catch (IOException e) {
-            // Refused; or closed, because RDMA has won.
-            Race.@Nullable Outcome outcome = failed ? null : await(started, deadline.remaining());
-            if (outcome == null || outcome.winner() == null) {
-                throw e;
+            // Closed, because RDMA has won; or refused, and then to wait for the other answer is of no use.
+            Race.@Nullable Outcome outcome = started.outcome();
+            if (outcome != null && outcome.winner() != null) {
+                take(outcome, tcp);
+                return "TCP failed";
             }
-            take(outcome, tcp);
-            return "TCP failed";
+            if (!failed) {
+                shared.choice().failed(remote, SILENT);
+            }
+            throw e;
         }
         if (failed) {
-            return "RDMA failed";
+            String reason = "RDMA failed: " + started.failure();
+            shared.choice().failed(remote, reason);
+            return reason;
         }
         if (!started.abandon()) {
             Race.Outcome outcome = Objects.requireNonNull(started.outcome());
@@ -184,8 +194,8 @@ final class PlainSocket extends SocketImpl {
             }
         }
         shared.connector().forget(started);
-        shared.choice().failed(remote, "no answer over RDMA");
-        return "no answer over RDMA";
+        shared.choice().failed(remote, SILENT);
+        return SILENT;
     }
 
     private static int milliseconds(Deadline deadline) throws SocketTimeoutException {
@@ -196,8 +206,11 @@ final class PlainSocket extends SocketImpl {
         return left.compareTo(Duration.ofMillis(Integer.MAX_VALUE)) > 0 ? 0 : (int) Math.max(left.toMillis(), 1);
     }
 
-    /** Waits for RDMA; a thread that is interrupted learns it afterwards, as from sockets of the JDK. */
-    private static Race.@Nullable Outcome await(Race race, Duration timeout) {
+    /**
+     * Waits for RDMA. As with sockets of the JDK, a platform thread that is interrupted learns it afterwards, and that of
+     * a virtual thread closes the socket.
+     */
+    private static Race.@Nullable Outcome await(Race race, Duration timeout) throws SocketException {
         Deadline deadline = Deadline.after(timeout);
         boolean interrupted = false;
         try {
@@ -206,6 +219,9 @@ final class PlainSocket extends SocketImpl {
                     return race.await(deadline.remaining());
                 } catch (InterruptedException e) {
                     interrupted = true;
+                    if (Thread.currentThread().isVirtual()) {
+                        throw new SocketException("Closed by interrupt");
+                    }
                 }
             }
         } finally {
@@ -223,7 +239,8 @@ final class PlainSocket extends SocketImpl {
         tcp.close();
         Socket view = viewOf(rdma);
         synchronized (this) {
-            options.forEach((option, value) -> set(view, option, value));
+            options.applyTo(rdma);
+            numbered.forEach((option, value) -> set(view, option, value));
             actual = view;
             if (closed) {
                 view.close();
@@ -323,7 +340,7 @@ final class PlainSocket extends SocketImpl {
     public void setOption(int option, Object value) throws SocketException {
         PlainOptions.set(actual, option, value);
         synchronized (this) {
-            options.put(option, value);
+            numbered.put(option, value);
         }
     }
 
@@ -334,16 +351,23 @@ final class PlainSocket extends SocketImpl {
 
     @Override
     protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
-        actual.setOption(name, value);
+        Socket open = actual;
+        if (open.getChannel() != null) {
+            options.set(open.getChannel(), name, value);
+        } else {
+            open.setOption(name, value);
+            options.put(name, value);
+        }
     }
 
     @Override
     protected <T> T getOption(SocketOption<T> name) throws IOException {
-        return actual.getOption(name);
+        Socket open = actual;
+        return open.getChannel() != null ? options.get(open.getChannel(), name) : open.getOption(name);
     }
 
     @Override
     protected Set<SocketOption<?>> supportedOptions() {
-        return actual.supportedOptions();
+        return actual.getChannel() != null ? shared.tcpOptions().keySet() : actual.supportedOptions();
     }
 }

@@ -31,6 +31,7 @@ final class Race {
     private @Nullable Outcome next;
 
     // guarded by this
+    private String rdmaFailure = "";
     private @Nullable Outcome outcome;
 
     /**
@@ -61,6 +62,11 @@ final class Race {
     /** Returns how it has ended, null if it has not. */
     synchronized @Nullable Outcome outcome() {
         return outcome;
+    }
+
+    /** Returns why RDMA has failed. */
+    synchronized String failure() {
+        return rdmaFailure;
     }
 
     /** Waits for the end; returns null when the time has passed. */
@@ -108,7 +114,7 @@ final class Race {
     }
 
     private String reason() {
-        return rdmaPending ? "no answer over RDMA" : "RDMA failed";
+        return rdmaPending ? "no answer over RDMA" : "RDMA failed: " + failure();
     }
 
     /** Starts TCP if it is time to; returns whether the race is decided. */
@@ -141,22 +147,27 @@ final class Race {
     private void failed(SocketChannel channel, Exception failure, Selector selector) {
         if (channel == rdma) {
             rdmaPending = false;
-            choice.failed(remote, "RDMA failed: " + failure.getMessage());
+            synchronized (this) {
+                rdmaFailure = String.valueOf(failure.getMessage());
+            }
             if (tcp != null && !tcpStarted && outcome() == null) {
                 startTcp(tcp, selector);
                 return;
             }
-        } else {
-            tcpPending = false;
+            if (tcpPending) {
+                return;
+            }
+        } else if (rdmaPending) {
+            // Whoever listens over RDMA listens over TCP as well: to wait for the other answer is of no use.
+            choice.failed(remote, reason());
         }
-        if (!rdmaPending && !tcpPending) {
-            next = new Outcome(null, failure instanceof IOException io ? io : new IOException(failure), "");
-        }
+        next = new Outcome(null, failure instanceof IOException io ? io : new IOException(failure), "");
     }
 
     private void decide(SocketChannel winner, String reason) {
         next = new Outcome(winner, null, reason);
-        if (winner == tcp && rdmaPending) {
+        if (winner == tcp) {
+            // Where nobody listens at all, nothing is remembered: both may be there the next time.
             choice.failed(remote, reason);
         }
     }

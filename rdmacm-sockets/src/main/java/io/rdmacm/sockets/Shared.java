@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.sockets;
 
+import java.net.SocketOption;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.Map;
 
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 
@@ -14,7 +16,9 @@ import io.rdmacm.core.nio.RdmaSelectorProvider;
  * @param choice which way they go
  * @param connector carries on with their connects
  * @param connections keeps account of them
+ * @param tcpOptions the options of the JDK's sockets, and their values when they are new
  */
 record Shared(SelectorProvider provider, SelectorProvider jdk, RdmaSelectorProvider rdma, Choice choice,
-        Connector connector, Connections connections) {
+        Connector connector, Connections connections,
+        Map<SocketOption<?>, Object> tcpOptions) {
 }

@@ -52,15 +52,16 @@ public final class StandardError implements SLF4JServiceProvider {
         // It has nothing that needs it.
     }
 
+    /** Returns whether lines of a level are written. */
+    static boolean writes(Level level) {
+        return level.toInt() >= LEAST.toInt();
+    }
+
     private static final class Lines extends LegacyAbstractLogger {
         private static final long serialVersionUID = 1L;
 
         Lines(String name) {
             this.name = name;
-        }
-
-        private static boolean writes(Level level) {
-            return level.toInt() >= LEAST.toInt();
         }
 
         @Override
@@ -96,7 +97,7 @@ public final class StandardError implements SLF4JServiceProvider {
         @Override
         protected void handleNormalizedLoggingCall(Level level, Marker marker, String pattern, Object[] arguments,
                 Throwable failure) {
-            Installation.say(level.toString(), name + ": " + MessageFormatter.basicArrayFormat(pattern, arguments)
+            Installation.say(level, name + ": " + MessageFormatter.basicArrayFormat(pattern, arguments)
                     + (failure == null ? "" : ": " + failure));
         }
     }

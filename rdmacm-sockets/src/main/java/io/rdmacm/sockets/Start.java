@@ -11,10 +11,12 @@ import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /** What the agent does. */
 public final class Start {
     private static final String PROVIDER = "java.nio.channels.spi.SelectorProvider";
+    private static final String ASYNCHRONOUS = "java.nio.channels.spi.AsynchronousChannelProvider";
 
     private Start() {
     }
@@ -25,10 +27,9 @@ public final class Start {
      * @param argument the argument of the agent
      * @param instrumentation what opens the packages of the JDK
      * @throws ReflectiveOperationException if the JDK is not as expected
-     * @throws IOException if the program has factories of its own
      */
     public static void start(@Nullable String argument, Instrumentation instrumentation)
-            throws ReflectiveOperationException, IOException {
+            throws ReflectiveOperationException {
         open(instrumentation);
         Installation installation = Installation.set(argument);
         installation.say();
@@ -37,13 +38,16 @@ public final class Start {
         }
         String provider = System.getProperty(PROVIDER);
         if (provider != null && !provider.equals(SocketsProvider.class.getName())) {
-            Installation.say("WARN", "does nothing: " + PROVIDER + " is " + provider);
+            Installation.say(Level.WARN, "does nothing: " + PROVIDER + " is " + provider);
             return;
         }
         System.setProperty(PROVIDER, SocketsProvider.class.getName());
         if (!(SelectorProvider.provider() instanceof SocketsProvider sockets) || sockets.shared() == null) {
-            Installation.say("WARN", "does nothing: channels were opened before it was started");
+            Installation.say(Level.WARN, "does nothing: channels were opened before it was started");
             return;
+        }
+        if (System.getProperty(ASYNCHRONOUS) == null) {
+            System.setProperty(ASYNCHRONOUS, SocketsAsynchronousProvider.class.getName());
         }
         if (installation.settings().plain()) {
             plain(sockets.shared());
@@ -63,13 +67,17 @@ public final class Start {
     }
 
     @SuppressWarnings("deprecation") // there is no other way
-    private static void plain(Shared shared) throws ReflectiveOperationException, IOException {
+    private static void plain(Shared shared) {
         if (System.getProperty("socksProxyHost") != null) {
-            Installation.say("INFO", "leaves java.net.Socket alone, because of socksProxyHost");
+            Installation.say(Level.INFO, "leaves java.net.Socket alone, because of socksProxyHost");
             return;
         }
-        PlatformSockets platform = new PlatformSockets();
-        Socket.setSocketImplFactory(() -> new PlainSocket(shared, platform));
-        ServerSocket.setSocketFactory(() -> new PlainServer(shared, platform));
+        try {
+            PlatformSockets platform = new PlatformSockets();
+            Socket.setSocketImplFactory(() -> new PlainSocket(shared, platform));
+            ServerSocket.setSocketFactory(() -> new PlainServer(shared, platform));
+        } catch (ReflectiveOperationException | IOException | RuntimeException e) {
+            Installation.say(Level.WARN, "leaves java.net.Socket alone: " + e);
+        }
     }
 }

@@ -73,6 +73,6 @@ class AgentDeviceTest {
         assertThat(result.status()).as(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).containsSequence(Stream.of("connect RDMA", "accept RDMA", "echo true",
                 "interrupted true", "timeout true", "option true", "local TCP", "echo true", "refused true",
-                "accept timeout true", "closed true").toList());
+                "accept timeout true", "closed true", "asynchronous RDMA").toList());
     }
 }

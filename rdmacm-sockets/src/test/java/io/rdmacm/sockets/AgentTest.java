@@ -17,19 +17,39 @@ class AgentTest {
     @TempDir
     private Path folder;
 
-    private ForkedJvm.Result run(String argument) throws Exception {
+    private ForkedJvm.Result run(String argument, String... options) throws Exception {
         return ForkedJvm.of(HttpProgram.class).options("-javaagent:" + AgentJar.in(folder) + argument)
-                .run("127.0.0.1", "127.0.0.1");
+                .options(options).run("127.0.0.1", "127.0.0.1");
     }
 
     @Test
     void itSaysInOneLineWhatItDoes() throws Exception {
-        ForkedJvm.Result result = run("");
+        ForkedJvm.Result result = run("", "-Dio.rdmacm.sockets.log=INFO");
 
         assertThat(result.status()).as(result.errors()).isZero();
         assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
         assertThat(result.errors().lines()).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO "));
+    }
+
+    @Test
+    void whereItCannotHelpItSaysNothing() throws Exception {
+        ForkedJvm.Result result = run("");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.errors().lines())
+                .allMatch(line -> line.startsWith("rdmacm-sockets: INFO connections go over RDMA"));
+    }
+
+    @Test
+    void aRuntimeWithoutBeansAndRecorderIsEnough() throws Exception {
+        ForkedJvm.Result result = run("", "-Dio.rdmacm.sockets.log=INFO",
+                "--limit-modules", "java.base,java.instrument,java.net.http,jdk.httpserver");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(result.errors().lines()).hasSize(1).allMatch(line -> line.startsWith("rdmacm-sockets: INFO "))
+                .noneMatch(line -> line.contains("NoClassDefFound"));
     }
 
     @ParameterizedTest

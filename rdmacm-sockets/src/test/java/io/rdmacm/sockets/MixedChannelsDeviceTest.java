@@ -240,6 +240,9 @@ class MixedChannelsDeviceTest {
         SocketChannel client = later(provider.openSocketChannel());
         assertThatThrownBy(() -> client.connect(free)).isInstanceOf(ConnectException.class);
         assertThat(client.isOpen()).isFalse();
+        // The server may come, and then over RDMA.
+        assertThat(Objects.requireNonNull(provider.shared()).choice().toConnect(free).way())
+                .isEqualTo(Choice.Way.EITHER);
         try (Selector selector = provider.openSelector()) {
             SocketChannel other = later(with().openSocketChannel());
             other.configureBlocking(false);
@@ -345,9 +348,14 @@ class MixedChannelsDeviceTest {
         assertThat(client.getOption(StandardSocketOptions.TCP_NODELAY)).isTrue();
         assertThat(client.getOption(StandardSocketOptions.SO_RCVBUF)).isEqualTo(50_000);
         assertThat(client.getOption(StandardSocketOptions.SO_REUSEPORT)).isTrue();
+        SocketChannel accepted = later(server.accept());
+        assertThat(accepted.supportedOptions()).isEqualTo(supported);
         for (var option : supported) {
             assertThat(client.getOption(option)).as(option.name()).isNotNull();
+            assertThat(accepted.getOption(option)).as(option.name()).isNotNull();
         }
+        accepted.setOption(StandardSocketOptions.SO_REUSEPORT, true);
+        assertThat(accepted.getOption(StandardSocketOptions.SO_REUSEPORT)).isTrue();
     }
 
     @Test

@@ -3,10 +3,13 @@ package io.rdmacm.sockets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.net.ConnectException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardProtocolFamily;
@@ -28,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -234,6 +238,33 @@ class MixedSelectorTest {
             assertThatThrownBy(reading::result).isInstanceOf(ClosedByInterruptException.class);
         }
         assertThat(client.isOpen()).isFalse();
+    }
+
+    /** Returns a provider that takes an address of this machine for that of an RDMA device. */
+    private static SocketsProvider mistaken(InetAddress address) {
+        return new SocketsProvider(new Installation(Settings.DEFAULTS, new DeviceNetworks(Path.of("/none")) {
+            @Override
+            synchronized List<Of> networks() {
+                return List.of(new Of("rxe0", address, new Rule.Network(address, 32)));
+            }
+        }, null));
+    }
+
+    @Test
+    void whatRdmaThrowsIsNoConcernOfThePrograms() throws Exception {
+        Optional<InetAddress> own = NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+                .filter(address -> address instanceof Inet4Address && !address.isLoopbackAddress()).findFirst();
+        assumeTrue(own.isPresent(), "this machine has no address but loopback");
+        SocketsProvider provider = mistaken(own.get());
+        ServerSocketChannel server = closedLater(provider.openServerSocketChannel())
+                .bind(new InetSocketAddress(own.get(), 0));
+        SocketChannel client = closedLater(provider.openSocketChannel());
+        client.connect(server.getLocalAddress());
+        SocketChannel accepted = closedLater(server.accept());
+        assertThat(accepted.write(ByteBuffer.allocate(1))).isOne();
+        assertThat(client.read(ByteBuffer.allocate(1))).isOne();
+        assertThat(provider.shared().connections().getCounts().keySet())
+                .allMatch(sort -> sort.contains(" TCP") && !sort.startsWith("connect TCP: loopback"));
     }
 
     @Test

@@ -128,7 +128,7 @@ class RaceTest {
         Race.Outcome outcome = race(refused, served(), choice, false).await(LIMIT);
 
         assertThat(peer(outcome)).isEqualTo(served());
-        assertThat(outcome.reason()).isEqualTo("RDMA failed");
+        assertThat(outcome.reason()).startsWith("RDMA failed: ");
         awaitEnd();
     }
 
@@ -144,6 +144,14 @@ class RaceTest {
     @ValueSource(booleans = {true, false})
     void ifBothAreRefusedItFails(boolean alone) throws Exception {
         Race.Outcome outcome = race(refused, refused, choice(LIMIT), alone).await(LIMIT);
+
+        assertThat(outcome.winner()).isNull();
+        assertThat(outcome.failure()).isInstanceOf(ConnectException.class);
+    }
+
+    @Test
+    void whenTcpIsRefusedTheSilenceOfRdmaIsNotWaitedFor() throws Exception {
+        Race.Outcome outcome = race(silent, refused, choice(Duration.ofMillis(20)), false).await(LIMIT);
 
         assertThat(outcome.winner()).isNull();
         assertThat(outcome.failure()).isInstanceOf(ConnectException.class);

@@ -47,6 +47,6 @@ class SettingsTest {
 
     @Test
     void whatIsWrongMakesRdmaOfNoUseAndNoProgramFail() {
-        assertThat(Installation.decide("besides:1").obstacle()).contains("besides");
+        assertThat(Installation.decide("besides:1").obstacle().reason()).contains("besides");
     }
 }

@@ -10,9 +10,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.channels.AsynchronousServerSocketChannel;
+import java.nio.channels.AsynchronousSocketChannel;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -57,7 +60,19 @@ public final class PlainProgram {
             server.close();
             System.out.println("closed " + accepting.get());
         }
+        asynchronous(rdma);
         System.exit(0);
+    }
+
+    private static void asynchronous(InetAddress rdma) throws Exception {
+        try (AsynchronousServerSocketChannel server = AsynchronousServerSocketChannel.open()
+                .bind(new InetSocketAddress(rdma, 0));
+                AsynchronousSocketChannel client = AsynchronousSocketChannel.open()) {
+            Future<AsynchronousSocketChannel> accepting = server.accept();
+            client.connect(server.getLocalAddress()).get();
+            System.out.println(last("connect").replaceFirst(".*? (RDMA|TCP)(:.*)?$", "asynchronous $1"));
+            accepting.get().close();
+        }
     }
 
     private static <T> FutureTask<T> start(Callable<T> task) {

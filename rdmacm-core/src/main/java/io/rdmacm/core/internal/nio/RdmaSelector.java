@@ -75,12 +75,12 @@ public final class RdmaSelector extends AbstractSelector {
     private boolean ready;
 
     private final Object lock = new Object();
-    // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
+    // Written with the lock held: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
     private final ArrayList<@Nullable RdmaSelectionKey> slots = new ArrayList<>();
     private final ArrayList<Integer> freeSlots = new ArrayList<>();
     private int generation;
-    private @Nullable RdmaSelectionKey queue;
-    private boolean woken;
+    private volatile @Nullable RdmaSelectionKey queue;
+    private volatile boolean woken;
     private boolean sleeping;
     private boolean closed;
 
@@ -286,44 +286,46 @@ public final class RdmaSelector extends AbstractSelector {
     }
 
     private void run(long timeout) throws IOException {
-        long start = System.nanoTime();
         long limit = timeout < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout);
+        // To look at the clock takes longer than all else here but the system call.
+        boolean timed = timeout > 0;
+        long start = timed ? System.nanoTime() : 0;
         ready = false;
         takeQueue();
         pollList();
-        if (!ready && limit > 0) {
-            spin(start, limit);
+        if (!ready && limit > 0 && !list.isEmpty()) {
+            spin(limit);
         }
         while (true) {
             if (!ready && limit > 0) {
                 armList();
             }
-            long left = limit - (System.nanoTime() - start);
+            long left = timed ? limit - (System.nanoTime() - start) : limit;
             boolean last = ready || left <= 0 || isToReturn();
             // Even if something is ready already, or the idle ones would never have their turn.
             takeEvents(last || !list.isEmpty() ? file.await(0) : sleep(left));
-            if (last || ready) {
+            if (last || ready || isToReturn()) {
                 break;
             }
             takeQueue();
         }
-        synchronized (lock) {
-            woken = false;
+        if (woken) {
+            synchronized (lock) {
+                woken = false;
+            }
         }
     }
 
     /** Whether a wakeup, or an interrupt of this thread, ends the selection. */
     private boolean isToReturn() {
-        if (Thread.currentThread().isInterrupted()) {
-            return true;
-        }
-        synchronized (lock) {
-            return woken;
-        }
+        return woken || Thread.currentThread().isInterrupted();
     }
 
     /** Moves the keys of the queue to the list. */
     private void takeQueue() throws IOException {
+        if (queue == null) {
+            return;
+        }
         synchronized (lock) {
             while (queue != null) {
                 RdmaSelectionKey key = queue;
@@ -420,7 +422,8 @@ public final class RdmaSelector extends AbstractSelector {
     }
 
     /** Polls for some time before the keys of the list are armed. */
-    private void spin(long start, long limit) throws IOException {
+    private void spin(long limit) throws IOException {
+        long start = System.nanoTime();
         long most = Math.min(spinNanos, limit);
         for (int rounds = 1; !ready && !list.isEmpty() && list.size() <= MOST_SPINNING
                 && System.nanoTime() - start < most && !isToReturn(); rounds++) {
@@ -556,6 +559,9 @@ public final class RdmaSelector extends AbstractSelector {
 
     /** Polls the keys that epoll has reported. */
     private void takeEvents(int events) throws IOException {
+        if (events == 0) {
+            return;
+        }
         synchronized (lock) {
             for (int i = 0; i < events; i++) {
                 long token = file.token(i);
