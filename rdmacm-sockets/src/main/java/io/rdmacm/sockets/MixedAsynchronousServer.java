@@ -288,7 +288,6 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
             unwanted = accepted.toArray(AsynchronousSocketChannel[]::new);
             accepted.clear();
         }
-        group.remove(this);
         TimedServerSocketChannel overRdma = rdma;
         if (overRdma != null) {
             overRdma.close();
@@ -300,6 +299,8 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
         if (waiting != null) {
             waiting.completeExceptionally(new AsynchronousCloseException());
         }
+        // Last, because it may be the end of the group.
+        group.remove(this);
     }
 
     @Override

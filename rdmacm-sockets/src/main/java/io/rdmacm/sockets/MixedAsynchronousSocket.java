@@ -476,13 +476,14 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
             closed = true;
             channel = rdma == null ? connecting : rdma;
         }
-        group.remove(this);
         if (channel != null) {
             channel.close();
         }
         if (tcp != null) {
             tcp.close();
         }
+        // Last, because it may be the end of the group.
+        group.remove(this);
     }
 
     @Override

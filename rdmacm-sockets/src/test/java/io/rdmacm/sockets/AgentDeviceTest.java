@@ -44,7 +44,7 @@ class AgentDeviceTest {
 
         assertThat(result.status()).as(result.errors()).isZero();
         assertThat(result.output().lines()).hasSize(8).allMatch(line -> line.endsWith(" true"));
-        assertThat(result.errors().lines()).hasSize(1)
+        assertThat(AgentJar.lines(result)).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO ") && line.contains(ADDRESS));
         if (before.isPresent()) {
             assertThat(packets().orElseThrow() - before.get()).isGreaterThan(PACKETS);

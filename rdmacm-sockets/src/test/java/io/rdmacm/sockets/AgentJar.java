@@ -5,10 +5,13 @@ import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+
+import io.rdmacm.verbs.testing.ForkedJvm;
 
 /** The agent for JVMs that tests start. */
 final class AgentJar {
@@ -23,6 +26,11 @@ final class AgentJar {
         Path jar = folder.resolve("agent.jar");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
         return jar;
+    }
+
+    /** Returns what the agent has written, without what SLF4J writes when the class path of the tests has no provider. */
+    static List<String> lines(ForkedJvm.Result result) {
+        return result.errors().lines().filter(line -> !line.startsWith("SLF4J(W)")).toList();
     }
 
     /** Returns the jar with everything in it, which is made after the tests of the build. */

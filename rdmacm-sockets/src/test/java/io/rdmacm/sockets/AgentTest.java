@@ -28,7 +28,7 @@ class AgentTest {
 
         assertThat(result.status()).as(result.errors()).isZero();
         assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
-        assertThat(result.errors().lines()).hasSize(1)
+        assertThat(AgentJar.lines(result)).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO "));
     }
 
@@ -37,7 +37,7 @@ class AgentTest {
         ForkedJvm.Result result = run("");
 
         assertThat(result.status()).as(result.errors()).isZero();
-        assertThat(result.errors().lines())
+        assertThat(AgentJar.lines(result))
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO connections go over RDMA"));
     }
 
@@ -48,7 +48,7 @@ class AgentTest {
 
         assertThat(result.status()).as(result.errors()).isZero();
         assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
-        assertThat(result.errors().lines()).hasSize(1).allMatch(line -> line.startsWith("rdmacm-sockets: INFO "))
+        assertThat(AgentJar.lines(result)).hasSize(1).allMatch(line -> line.startsWith("rdmacm-sockets: INFO "))
                 .noneMatch(line -> line.contains("NoClassDefFound"));
     }
 
@@ -58,6 +58,6 @@ class AgentTest {
         ForkedJvm.Result result = run(argument);
 
         assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
-        assertThat(result.errors().lines()).hasSize(1).allMatch(line -> line.contains("does nothing"));
+        assertThat(AgentJar.lines(result)).hasSize(1).allMatch(line -> line.contains("does nothing"));
     }
 }
