@@ -81,7 +81,7 @@ public final class RdmaSelector extends AbstractSelector {
     private int generation;
     private volatile @Nullable RdmaSelectionKey queue;
     private volatile boolean woken;
-    private boolean sleeping;
+    private volatile boolean sleeping;
     private boolean closed;
 
     /**
@@ -532,9 +532,8 @@ public final class RdmaSelector extends AbstractSelector {
         try {
             return Thread.currentThread().isVirtual() ? park(nanos) : sleepInKernel(nanos);
         } finally {
-            synchronized (lock) {
-                sleeping = false;
-            }
+            // Whoever has seen it before wakes this thread once too often.
+            sleeping = false;
         }
     }
 

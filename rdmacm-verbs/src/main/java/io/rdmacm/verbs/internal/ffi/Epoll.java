@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.ffi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
@@ -36,6 +37,7 @@ public final class Epoll {
     private final int fd;
     private final MemorySegment segment = Arena.ofAuto().allocate((CAPACITY + 1) * EVENT_SIZE, Long.BYTES);
     // for the thread that waits
+    private final MemorySegment captured = Arena.ofAuto().allocate(Downcalls.CAPTURED);
     private final long events = segment.address();
     // for the thread that arms
     private final long change = events + CAPACITY * EVENT_SIZE;
@@ -103,11 +105,15 @@ public final class Epoll {
      * @param milliseconds 0 to look without waiting, -1 to wait without a time limit
      */
     public int await(int milliseconds) throws RdmaException {
-        int ready = WAIT.callInt(fd, events, CAPACITY, milliseconds);
-        if (ready < 0 && Errno.last() == Rdma.EINTR()) {
+        int ready = WAIT.callInt(captured, fd, events, CAPACITY, milliseconds);
+        if (ready >= 0) {
+            return ready;
+        }
+        int errno = captured.get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
+        if (errno == Rdma.EINTR()) {
             return 0;
         }
-        return Check.minusOne(WAIT, ready);
+        throw Failures.of(WAIT.name(), errno);
     }
 
     /** Returns what happened at an event that was waited for, as a mask. */
