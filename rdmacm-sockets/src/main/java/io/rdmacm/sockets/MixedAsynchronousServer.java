@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 
 import io.rdmacm.core.internal.nio.TimedServerSocketChannel;
 import io.rdmacm.core.internal.nio.TimedSocketChannel;

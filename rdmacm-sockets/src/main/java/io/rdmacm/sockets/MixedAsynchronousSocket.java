@@ -30,8 +30,8 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An asynchronous channel that becomes one over RDMA when it connects, or stays one of the JDK. Each operation over RDMA
- * waits in a virtual thread. There is no race here: what does not answer over RDMA in time is reached over TCP.
+ * An asynchronous channel that becomes one over RDMA when it connects, or stays one of the JDK. Each operation over
+ * RDMA waits in a virtual thread. There is no race here: what does not answer over RDMA in time is reached over TCP.
  */
 final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
     private final Shared shared;

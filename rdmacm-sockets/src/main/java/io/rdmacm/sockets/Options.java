@@ -51,7 +51,7 @@ final class Options {
 
     /** Sets an option of a channel, or remembers it, if RDMA does not know it or the channel has lost a race. */
     <T> void set(NetworkChannel channel, SocketOption<T> option, T value) throws IOException {
-        if (channel.isOpen() && channel.supportedOptions().contains(option) || !defaults.containsKey(option)) {
+        if (isFor(channel, option)) {
             channel.setOption(option, value);
         }
         put(option, value);
@@ -59,8 +59,12 @@ final class Options {
 
     /** Returns an option of a channel, or what is remembered. */
     <T> T get(NetworkChannel channel, SocketOption<T> option) throws IOException {
-        boolean known = channel.isOpen() && channel.supportedOptions().contains(option) || !defaults.containsKey(option);
-        return known ? channel.getOption(option) : remembered(option);
+        return isFor(channel, option) ? channel.getOption(option) : remembered(option);
+    }
+
+    /** Whether the channel knows the option, or is to say what is wrong with it. */
+    private boolean isFor(NetworkChannel channel, SocketOption<?> option) {
+        return channel.isOpen() && channel.supportedOptions().contains(option) || !defaults.containsKey(option);
     }
 
     private synchronized <T> T remembered(SocketOption<T> option) {

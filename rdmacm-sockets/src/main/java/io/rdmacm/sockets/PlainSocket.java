@@ -207,8 +207,8 @@ final class PlainSocket extends SocketImpl {
     }
 
     /**
-     * Waits for RDMA. As with sockets of the JDK, a platform thread that is interrupted learns it afterwards, and that of
-     * a virtual thread closes the socket.
+     * Waits for RDMA. As with sockets of the JDK, a platform thread that is interrupted learns it afterwards, and the
+     * interrupt of a virtual one closes the socket.
      */
     private static Race.@Nullable Outcome await(Race race, Duration timeout) throws SocketException {
         Deadline deadline = Deadline.after(timeout);

@@ -28,7 +28,7 @@ final class AgentJar {
         return jar;
     }
 
-    /** Returns what the agent has written, without what SLF4J writes when the class path of the tests has no provider. */
+    /** Returns what the agent has written, without what SLF4J writes where the tests have no provider of it. */
     static List<String> lines(ForkedJvm.Result result) {
         return result.errors().lines().filter(line -> !line.startsWith("SLF4J(W)")).toList();
     }
