@@ -118,11 +118,13 @@ build_examples() {
 
 # The same cache for the JVMs of the tests: it holds for class paths that begin with these jars.
 TESTS_CACHE=target/test/classes.jsa
+# The tests of rdmacm-sockets run with the JDK's own channels.
+MODULE_OPTIONS=(--enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED)
 
 # test_jars ROOT: prints the jars of all modules and of what their tests use, as a class path.
 test_jars() {
     local root=$1 module version path=()
-    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-netty rdmacm-examples rdmacm-bench; do
+    for module in rdmacm-bindings-gen rdmacm-verbs rdmacm-core rdmacm-netty rdmacm-sockets rdmacm-examples rdmacm-bench; do
         version=$(sed -n 's/^version=//p' "$root/$module/target/maven-archiver/pom.properties")
         path+=("$root/$module/target/$module-$version.jar")
     done
@@ -135,7 +137,7 @@ test_jars() {
 # build_tests_cache ROOT: after a build.
 build_tests_cache() {
     mkdir -p "$1/target/test"
-    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")" --enable-native-access=ALL-UNNAMED
+    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")" "${MODULE_OPTIONS[@]}"
 }
 
 # tests_cache_holds ROOT: tells whether nothing was compiled since it was made.

@@ -22,7 +22,7 @@ class PackageGraphTest {
 
         assertThat(graph.upwards(List.of(
                 Set.of("io.rdmacm.core.nio"),
-                Set.of("io.rdmacm.core.internal.sockets"),
+                Set.of("io.rdmacm.core.internal.sockets", "io.rdmacm.core.internal.nio"),
                 Set.of(ACCESS),
                 Set.of("io.rdmacm.core.stream"),
                 Set.of("io.rdmacm.core.connection"),

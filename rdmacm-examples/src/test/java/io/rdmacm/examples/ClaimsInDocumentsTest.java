@@ -42,7 +42,8 @@ class ClaimsInDocumentsTest {
     private static final Pattern PAST = Pattern.compile("\\b(?:January|February|March|April|May|June|July|August"
             + "|September|October|November|December) 20\\d\\d\\b"
             + "|\\b20\\d\\d-\\d\\d-\\d\\d\\b|\\bcommit `?[0-9a-f]{7,}\\b");
-    private static final String JAVA = Stream.of("rdmacm-bindings-gen", "rdmacm-verbs", "rdmacm-core", "rdmacm-netty")
+    private static final String JAVA = Stream.of("rdmacm-bindings-gen", "rdmacm-verbs", "rdmacm-core", "rdmacm-netty",
+                    "rdmacm-sockets")
             .map(module -> sources(module + "/src")).collect(Collectors.joining());
     private static final String SCRIPTS = sources("scripts") + sources("rdmacm-bench/src/main/java");
 
@@ -112,7 +113,8 @@ class ClaimsInDocumentsTest {
     @Test
     void architectureHasEveryPackageAndNoOthers() throws IOException {
         Set<String> packages = new TreeSet<>();
-        for (String module : List.of("rdmacm-bindings-gen", "rdmacm-verbs", "rdmacm-core", "rdmacm-netty")) {
+        for (String module : List.of("rdmacm-bindings-gen", "rdmacm-verbs", "rdmacm-core", "rdmacm-netty",
+                "rdmacm-sockets")) {
             Path sources = ROOT.resolve(module).resolve("src/main/java");
             try (Stream<Path> files = Files.walk(sources)) {
                 files.filter(file -> file.endsWith("package-info.java"))

@@ -11,6 +11,7 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
 
+import io.rdmacm.core.internal.nio.RdmaSelector;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.StreamSettings;
 
@@ -80,7 +81,7 @@ public final class RdmaSelectorProvider extends SelectorProvider {
      */
     @Override
     public AbstractSelector openSelector() throws IOException {
-        return new RdmaSelector(this);
+        return new RdmaSelector(this, settings.waiting().spin(), foreign -> null);
     }
 
     /** {@return a new channel that is not connected} */

@@ -18,6 +18,10 @@ import java.util.Objects;
 import java.util.Set;
 
 import io.rdmacm.core.internal.access.StreamAccess;
+import io.rdmacm.core.internal.nio.ChannelExceptions;
+import io.rdmacm.core.internal.nio.ChannelKeys;
+import io.rdmacm.core.internal.nio.ServerSocketView;
+import io.rdmacm.core.internal.nio.TimedServerSocketChannel;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
@@ -27,7 +31,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link ServerSocketChannel} over an {@link RdmaStreamServer}, which exists as soon as the channel is bound. */
-final class RdmaServerSocketChannel extends ServerSocketChannel implements Selectable {
+final class RdmaServerSocketChannel extends TimedServerSocketChannel {
     private static final int DEFAULT_BACKLOG = 50;
 
     private final @Nullable ProtocolFamily family;
@@ -71,8 +75,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
         return accept(isBlocking() ? Deadline.FOREVER : null);
     }
 
-    /** Accepts: without waiting if the timeout is null, and returns null if there is nothing to accept. */
-    @Nullable SocketChannel accept(@Nullable Duration timeout) throws IOException {
+    @Override
+    public @Nullable SocketChannel accept(@Nullable Duration timeout) throws IOException {
         ChannelExceptions.requireOpen(this);
         RdmaStreamServer listening = server;
         if (listening == null) {
@@ -110,8 +114,8 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
         return localAddress();
     }
 
-    /** Returns the local address, also of a closed channel; null if it is not bound. */
-    @Nullable InetSocketAddress localAddress() {
+    @Override
+    public @Nullable InetSocketAddress localAddress() {
         RdmaStreamServer listening = server;
         return listening == null ? null : listening.localAddress();
     }
@@ -168,11 +172,6 @@ final class RdmaServerSocketChannel extends ServerSocketChannel implements Selec
     public int readyOps() {
         RdmaStreamServer listening = server;
         return listening != null && listening.isAcceptable() ? SelectionKey.OP_ACCEPT : 0;
-    }
-
-    @Override
-    public boolean arm() {
-        return true;
     }
 
     @Override

@@ -29,6 +29,10 @@ import java.util.concurrent.TimeoutException;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.internal.engine.BackgroundTask;
+import io.rdmacm.core.internal.nio.ChannelExceptions;
+import io.rdmacm.core.internal.nio.ChannelKeys;
+import io.rdmacm.core.internal.nio.SocketView;
+import io.rdmacm.core.internal.nio.TimedSocketChannel;
 import io.rdmacm.core.internal.sockets.SocketExceptions;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaException;
@@ -41,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  * A {@link SocketChannel} over an {@link RdmaStream}, which is opened when it is needed, because its settings are fixed
  * then. Whatever may take an event of the stream ends with {@link ChannelKeys#recheck}.
  */
-final class RdmaSocketChannel extends SocketChannel implements Selectable {
+final class RdmaSocketChannel extends TimedSocketChannel {
     private static final StreamAccess STREAMS = StreamAccess.get();
     private static final Duration FOREVER = Deadline.FOREVER;
     private static final int END = -1;
@@ -50,7 +54,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
 
     private final @Nullable ProtocolFamily family;
     private final ChannelOptions options;
-    private final ChannelKeys keys = new ChannelKeys();
+    private volatile ChannelKeys keys = new ChannelKeys();
     // Held for the whole of an operation that may wait, and both by connects and binds.
     private final MixedThreadsLock readLock = new MixedThreadsLock();
     private final MixedThreadsLock writeLock = new MixedThreadsLock();
@@ -64,6 +68,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     private volatile boolean bound;
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
+    private volatile boolean uninterruptible;
     private @Nullable Socket socket;
 
     /** A channel that is not connected; a family of null stands for both kinds of internet addresses. */
@@ -81,7 +86,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         this.family = null;
         this.options = new ChannelOptions(ChannelOptions.OF_SOCKETS, stream.settings(), true);
         this.stream = stream;
-        STREAMS.attach(stream, keys::changed);
+        STREAMS.attach(stream, () -> keys.changed());
         this.remote = stream.peerAddress();
         this.bound = true;
         this.state = State.CONNECTED;
@@ -117,7 +122,7 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     private RdmaStream stream() throws RdmaException {
         if (stream == null) {
             stream = RdmaStream.open(options.fix());
-            STREAMS.attach(stream, keys::changed);
+            STREAMS.attach(stream, () -> keys.changed());
         }
         return stream;
     }
@@ -143,8 +148,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         }
     }
 
-    /** Connects a channel in blocking mode; throws SocketTimeoutException when the time has passed. */
-    void connect(SocketAddress remote, Duration timeout) throws IOException {
+    @Override
+    public void connect(SocketAddress remote, Duration timeout) throws IOException {
         InetSocketAddress address = Addresses.require(remote, family);
         lockBoth();
         try {
@@ -297,8 +302,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         }
     }
 
-    /** Reads from a channel in blocking mode; throws SocketTimeoutException when the time has passed. */
-    int readWithin(ByteBuffer target, Duration timeout) throws IOException {
+    @Override
+    public int readWithin(ByteBuffer target, Duration timeout) throws IOException {
         readLock.lock();
         try {
             RdmaStream ignored = connected();
@@ -313,13 +318,13 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     private int read(ByteBuffer target, @Nullable Duration timeout) throws IOException {
         RdmaStream connected = connected();
         try {
-            if (timeout != null) {
+            if (timeout != null && isInterruptible()) {
                 ChannelExceptions.requireNotInterrupted(this);
             }
             if (inputEnded) {
                 return END;
             }
-            return timeout == null ? connected.read(target) : connected.read(target, timeout);
+            return timeout == null ? connected.read(target) : await(() -> connected.read(target, timeout));
         } catch (DisconnectedException e) {
             return END;
         } catch (RdmaTimeoutException e) {
@@ -329,6 +334,41 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         } finally {
             keys.recheck();
         }
+    }
+
+    /** An operation of the stream that waits, and can go on after an interrupt. */
+    private interface Waiting {
+        int run() throws RdmaException, InterruptedException;
+    }
+
+    private boolean isInterruptible() {
+        return !uninterruptible || Thread.currentThread().isVirtual();
+    }
+
+    /** Waits; the thread of a socket without a channel learns afterwards that it was interrupted. */
+    private int await(Waiting operation) throws RdmaException, InterruptedException {
+        if (isInterruptible()) {
+            return operation.run();
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            while (true) {
+                try {
+                    return operation.run();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void ignoreInterrupts() {
+        uninterruptible = true;
     }
 
     @Override
@@ -358,8 +398,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         }
     }
 
-    /** Returns how many bytes can be read without waiting. */
-    int available() throws IOException {
+    @Override
+    public int available() throws IOException {
         RdmaStream connected = connected();
         try {
             return inputEnded ? 0 : connected.available();
@@ -381,8 +421,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         }
     }
 
-    /** Writes all to a channel in blocking mode. */
-    void writeAll(ByteBuffer source) throws IOException {
+    @Override
+    public void writeAll(ByteBuffer source) throws IOException {
         writeLock.lock();
         try {
             RdmaStream ignored = connected();
@@ -399,10 +439,14 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
             if (!waits) {
                 return connected.write(source);
             }
-            ChannelExceptions.requireNotInterrupted(this);
+            if (isInterruptible()) {
+                ChannelExceptions.requireNotInterrupted(this);
+            }
             int length = source.remaining();
-            connected.write(source, FOREVER);
-            return length;
+            return await(() -> {
+                connected.write(source, FOREVER);
+                return length;
+            });
         } catch (IOException | IllegalStateException | InterruptedException e) {
             throw writeFailure(e);
         } finally {
@@ -486,15 +530,18 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return this;
     }
 
-    boolean isInputEnded() {
+    @Override
+    public boolean isInputEnded() {
         return inputEnded;
     }
 
-    boolean isOutputEnded() {
+    @Override
+    public boolean isOutputEnded() {
         return outputEnded;
     }
 
-    boolean isBound() {
+    @Override
+    public boolean isBound() {
         return bound;
     }
 
@@ -514,8 +561,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return localAddress();
     }
 
-    /** Returns the local address, also of a closed channel; null if it is not bound. */
-    @Nullable InetSocketAddress localAddress() {
+    @Override
+    public @Nullable InetSocketAddress localAddress() {
         return bound ? stream.localAddress() : null;
     }
 
@@ -525,8 +572,8 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
         return remoteAddress();
     }
 
-    /** Returns the address of the peer, also of a closed channel; null if it is not connected. */
-    @Nullable InetSocketAddress remoteAddress() {
+    @Override
+    public @Nullable InetSocketAddress remoteAddress() {
         return state == State.CONNECTED ? remote : null;
     }
 
@@ -595,11 +642,6 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     }
 
     @Override
-    public boolean isArmedBySelector() {
-        return false;
-    }
-
-    @Override
     public int readyOps() {
         State now = state;
         if (!isOpen()) {
@@ -638,6 +680,11 @@ final class RdmaSocketChannel extends SocketChannel implements Selectable {
     @Override
     public ChannelKeys keys() {
         return keys;
+    }
+
+    @Override
+    public void share(ChannelKeys shared) {
+        keys = shared;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.ffi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
@@ -13,11 +14,15 @@ import io.rdmacm.verbs.error.RdmaException;
  * arms and forgets files. The constants are those of 64-bit Linux.
  */
 public final class Epoll {
+    /** A file can be read ({@code EPOLLIN}). */
+    public static final int READABLE = 0x1;
+    /** A file can be written ({@code EPOLLOUT}). */
+    public static final int WRITABLE = 0x4;
+
     private static final int EPOLL_CLOEXEC = 0x80000;
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLL_CTL_MOD = 3;
-    private static final int EPOLLIN = 0x1;
     private static final int EPOLLONESHOT = 1 << 30;
 
     // struct epoll_event: a mask of 32 bits and the token of 64 bits. Packed on x86-64, but nowhere else.
@@ -32,6 +37,7 @@ public final class Epoll {
     private final int fd;
     private final MemorySegment segment = Arena.ofAuto().allocate((CAPACITY + 1) * EVENT_SIZE, Long.BYTES);
     // for the thread that waits
+    private final MemorySegment captured = Arena.ofAuto().allocate(Downcalls.CAPTURED);
     private final long events = segment.address();
     // for the thread that arms
     private final long change = events + CAPACITY * EVENT_SIZE;
@@ -58,7 +64,16 @@ public final class Epoll {
      * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
      */
     public int arm(int file, long token) throws RdmaException {
-        Memory.putInt(change, EPOLLIN | EPOLLONESHOT);
+        return watch(file, token, READABLE | EPOLLONESHOT);
+    }
+
+    /**
+     * Like {@link #watch(int, long)}, but for other events, and the file may be one that is watched already.
+     *
+     * @param events {@link #READABLE} and {@link #WRITABLE}, or-ed; errors are reported, too
+     */
+    public int watch(int file, long token, int events) throws RdmaException {
+        Memory.putInt(change, events);
         Memory.putLong(change + TOKEN, token);
         // Of two files that have had the same number, the instance knows the right one, so this is ENOENT for a file
         // that was opened after the one that was armed before.
@@ -74,7 +89,7 @@ public final class Epoll {
      * @return 0, or the error number: EBADF if the file descriptor is not open, EPERM if the file is always readable
      */
     public int watch(int file, long token) throws RdmaException {
-        Memory.putInt(change, EPOLLIN);
+        Memory.putInt(change, READABLE);
         Memory.putLong(change + TOKEN, token);
         return control(EPOLL_CTL_ADD, file);
     }
@@ -90,11 +105,20 @@ public final class Epoll {
      * @param milliseconds 0 to look without waiting, -1 to wait without a time limit
      */
     public int await(int milliseconds) throws RdmaException {
-        int ready = WAIT.callInt(fd, events, CAPACITY, milliseconds);
-        if (ready < 0 && Errno.last() == Rdma.EINTR()) {
+        int ready = WAIT.callInt(captured, fd, events, CAPACITY, milliseconds);
+        if (ready >= 0) {
+            return ready;
+        }
+        int errno = captured.get(ValueLayout.JAVA_INT, Downcalls.ERRNO_OFFSET);
+        if (errno == Rdma.EINTR()) {
             return 0;
         }
-        return Check.minusOne(WAIT, ready);
+        throw Failures.of(WAIT.name(), errno);
+    }
+
+    /** Returns what happened at an event that was waited for, as a mask. */
+    public int events(int event) {
+        return Memory.getInt(events + event * EVENT_SIZE);
     }
 
     /** Returns the token of an event that was waited for. */

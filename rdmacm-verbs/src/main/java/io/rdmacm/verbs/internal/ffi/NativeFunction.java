@@ -97,6 +97,19 @@ public final class NativeFunction {
         return (int) call(a, b, c, d, e, f);
     }
 
+    /**
+     * Calls a function that returns an int, and has errno captured into memory of the caller, who keeps it for calls of
+     * one thread at a time: {@link Errno#last()} does not learn of it.
+     */
+    int callInt(MemorySegment captured, long a, long b, long c, long d) throws NativeLibraryException {
+        MemorySegment function = address();
+        try {
+            return (int) (long) Linked.CALL.invokeExact(function, captured, a, b, c, d, 0L, 0L);
+        } catch (Throwable t) {
+            throw unexpected(t);
+        }
+    }
+
     /** Calls a function that returns a pointer or a 64-bit number. */
     public long callLong() throws NativeLibraryException {
         return call(0, 0, 0, 0, 0, 0);

@@ -16,6 +16,10 @@ import io.rdmacm.verbs.internal.ffi.Libc;
 public final class EventFile implements Wait.Loop {
     /** The token of the wakeup, and of files that were given none. */
     public static final long WAKEUP = 0;
+    /** The event of a file that can be read. */
+    public static final int READABLE = Epoll.READABLE;
+    /** The event of a file that can be written. */
+    public static final int WRITABLE = Epoll.WRITABLE;
 
     private final Epoll epoll;
     private final int wakeup;
@@ -67,6 +71,11 @@ public final class EventFile implements Wait.Loop {
         check(epoll.watch(file, token));
     }
 
+    /** Makes the file readable at other events, or at those of a file that is watched already. */
+    public void watch(int file, long token, int events) throws RdmaException {
+        check(epoll.watch(file, token, events));
+    }
+
     /** Like {@link #watch(int, long)}, but for one event. */
     public void arm(int file, long token) throws RdmaException {
         check(epoll.arm(file, token));
@@ -85,6 +94,11 @@ public final class EventFile implements Wait.Loop {
     /** Returns the token of an event that was waited for. */
     public long token(int event) {
         return epoll.token(event);
+    }
+
+    /** Returns what happened. */
+    public int events(int event) {
+        return epoll.events(event);
     }
 
     /** Makes the file readable until {@link #reset}. */

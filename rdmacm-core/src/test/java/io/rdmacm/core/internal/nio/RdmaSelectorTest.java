@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.testing.Background;
 import org.junit.jupiter.api.AfterEach;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.io.IOException;
 import java.nio.channels.ClosedSelectorException;
@@ -10,6 +10,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelectionKey;
 import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
@@ -28,19 +30,23 @@ import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Spin;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A selector of {@link RdmaSelectorProvider}: an epoll instance over the files of its channels and a counter that wakes
- * it.
+ * A selector of channels over RDMA, and of others: an epoll instance over the files of its channels and a counter that
+ * wakes it.
  *
- * <p>A selection polls only the keys that are <em>listed</em>: those that were ready the last time, those whose file
- * epoll reports, and those in the queue, which other threads put there (new keys, new interest sets, channels that were
- * read or written). A listed key that is not ready is armed and leaves the list before the selector sleeps. So the cost
- * does not depend on how many channels are idle.
+ * <p>Of sockets, epoll says what can be done. Of channels over RDMA, a selection polls those whose keys are
+ * <em>listed</em>: those that were ready the last time, those whose file epoll reports, and those in the queue, which
+ * other threads put there (new keys, new interest sets, channels that were read or written). A listed key that is not
+ * ready is armed and leaves the list before the selector sleeps. So the cost does not depend on how many channels are
+ * idle.
  *
  * <p>Other threads only touch what the lock guards, and are never kept waiting by a thread that selects.
  */
-final class RdmaSelector extends AbstractSelector {
+public final class RdmaSelector extends AbstractSelector {
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaSelector.class);
     private static final int SLOT_BITS = 32;
     // A channel that is busy enough to change between two polls so many times in a row may have another turn.
     private static final int MOST_POLLS = 8;
@@ -49,6 +55,7 @@ final class RdmaSelector extends AbstractSelector {
     // While the thread polls, idle channels are asked for less often, because that is a system call.
     private static final int ROUNDS_PER_EVENTS = 16;
 
+    private final Function<SelectableChannel, @Nullable Selectable> foreign;
     private final long spinNanos;
     private final EventFile file;
     private final Poller poller;
@@ -68,18 +75,26 @@ final class RdmaSelector extends AbstractSelector {
     private boolean ready;
 
     private final Object lock = new Object();
-    // Guarded by the lock: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
+    // Written with the lock held: the keys that epoll has, by the lower half of their token; the queue; and who sleeps.
     private final ArrayList<@Nullable RdmaSelectionKey> slots = new ArrayList<>();
     private final ArrayList<Integer> freeSlots = new ArrayList<>();
     private int generation;
-    private @Nullable RdmaSelectionKey queue;
-    private boolean woken;
-    private boolean sleeping;
+    private volatile @Nullable RdmaSelectionKey queue;
+    private volatile boolean woken;
+    private volatile boolean sleeping;
     private boolean closed;
 
-    RdmaSelector(RdmaSelectorProvider provider) throws IOException {
+    /**
+     * Opens a selector.
+     *
+     * @param spin how long it polls channels over RDMA before it sleeps
+     * @param foreign what channels that are not {@link Selectable} are to it; null for those that it refuses
+     */
+    public RdmaSelector(SelectorProvider provider, Duration spin,
+            Function<SelectableChannel, @Nullable Selectable> foreign) throws IOException {
         super(provider);
-        spinNanos = TimeUnit.NANOSECONDS.convert(provider.settings().waiting().spin());
+        this.foreign = foreign;
+        spinNanos = TimeUnit.NANOSECONDS.convert(spin);
         file = EventFile.open();
         poller = new Poller(file.fd());
         // so that no token is that of the wakeup
@@ -147,10 +162,11 @@ final class RdmaSelector extends AbstractSelector {
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
         requireOpen();
-        if (!(channel instanceof Selectable source)) {
+        Selectable source = channel instanceof Selectable ours ? ours : foreign.apply(channel);
+        if (source == null) {
             throw new ForeignChannelException(channel);
         }
-        RdmaSelectionKey key = new RdmaSelectionKey(this, channel, ops, attachment);
+        RdmaSelectionKey key = new RdmaSelectionKey(this, channel, source, ops, attachment);
         keys.add(key);
         source.keys().add(key);
         queue(key, false);
@@ -215,16 +231,17 @@ final class RdmaSelector extends AbstractSelector {
         }
     }
 
-    /** Removes the file of a key, which will not get one again. */
-    void detach(RdmaSelectionKey key) {
+    /** Removes the file of a key, which will not get one again if this is the end of it. */
+    void detach(RdmaSelectionKey key, boolean end) {
         synchronized (lock) {
-            key.detached = true;
+            key.detached |= end;
             if (key.token != 0) {
                 int slot = (int) key.token;
                 key.token = 0;
                 slots.set(slot, null);
                 freeSlots.add(slot);
-                if (!closed) {
+                if (!closed && key.watched != 0) {
+                    key.watched = 0;
                     try {
                         file.forget(key.file);
                     } catch (RdmaException e) {
@@ -269,51 +286,53 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     private void run(long timeout) throws IOException {
-        long start = System.nanoTime();
         long limit = timeout < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeout);
+        // To look at the clock takes longer than all else here but the system call.
+        boolean timed = timeout > 0;
+        long start = timed ? System.nanoTime() : 0;
         ready = false;
         takeQueue();
         pollList();
-        if (!ready && limit > 0) {
-            spin(start, limit);
+        if (!ready && limit > 0 && !list.isEmpty()) {
+            spin(limit);
         }
         while (true) {
             if (!ready && limit > 0) {
                 armList();
             }
-            long left = limit - (System.nanoTime() - start);
+            long left = timed ? limit - (System.nanoTime() - start) : limit;
             boolean last = ready || left <= 0 || isToReturn();
             // Even if something is ready already, or the idle ones would never have their turn.
             takeEvents(last || !list.isEmpty() ? file.await(0) : sleep(left));
-            if (last || ready) {
+            if (last || ready || isToReturn()) {
                 break;
             }
             takeQueue();
         }
-        synchronized (lock) {
-            woken = false;
+        if (woken) {
+            synchronized (lock) {
+                woken = false;
+            }
         }
     }
 
     /** Whether a wakeup, or an interrupt of this thread, ends the selection. */
     private boolean isToReturn() {
-        if (Thread.currentThread().isInterrupted()) {
-            return true;
-        }
-        synchronized (lock) {
-            return woken;
-        }
+        return woken || Thread.currentThread().isInterrupted();
     }
 
     /** Moves the keys of the queue to the list. */
     private void takeQueue() throws IOException {
+        if (queue == null) {
+            return;
+        }
         synchronized (lock) {
             while (queue != null) {
                 RdmaSelectionKey key = queue;
                 queue = key.next;
                 key.next = null;
                 key.queued = false;
-                if (!key.isListed()) {
+                if (!key.isListed() && !key.source().isReported()) {
                     key.listed(true);
                     list.add(key);
                 }
@@ -324,18 +343,26 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Tells epoll about the file of a key, when it has one. The lock is held, so the file cannot be closed. */
     private void attach(RdmaSelectionKey key) throws IOException {
-        if (key.detached || key.token != 0) {
+        Selectable source = key.source();
+        if (key.detached) {
             return;
         }
-        int watched = key.source().file();
+        if (key.token != 0) {
+            watch(key, source);
+            return;
+        }
+        int watched = source.file();
         if (watched < 0) {
             return;
         }
         int slot = freeSlots.isEmpty() ? slots.size() : freeSlots.getLast();
         generation++;
         long token = (long) generation << SLOT_BITS | slot;
-        if (!key.source().isArmedBySelector()) {
-            file.watch(watched, token);
+        if (!source.isReported()) {
+            if (!source.isArmedBySelector()) {
+                file.watch(watched, token);
+            }
+            key.watched = EventFile.READABLE;
         }
         if (freeSlots.isEmpty()) {
             slots.add(key);
@@ -344,6 +371,24 @@ final class RdmaSelector extends AbstractSelector {
         }
         key.token = token;
         key.file = watched;
+        watch(key, source);
+    }
+
+    /** Tells epoll what the key of a reported channel is interested in. The lock is held. */
+    private void watch(RdmaSelectionKey key, Selectable source) throws IOException {
+        if (!source.isReported() || !key.isValid()) {
+            return;
+        }
+        int events = source.events(key.interest());
+        if (events != key.watched) {
+            if (events == 0) {
+                // Otherwise, errors would still be reported.
+                file.forget(key.file);
+            } else {
+                file.watch(key.file, key.token, events);
+            }
+            key.watched = events;
+        }
     }
 
     /** Polls the keys of the list, without arming those that are not ready. */
@@ -377,7 +422,8 @@ final class RdmaSelector extends AbstractSelector {
     }
 
     /** Polls for some time before the keys of the list are armed. */
-    private void spin(long start, long limit) throws IOException {
+    private void spin(long limit) throws IOException {
+        long start = System.nanoTime();
         long most = Math.min(spinNanos, limit);
         for (int rounds = 1; !ready && !list.isEmpty() && list.size() <= MOST_SPINNING
                 && System.nanoTime() - start < most && !isToReturn(); rounds++) {
@@ -432,14 +478,15 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Returns false if the key has to be polled again. */
     private boolean arm(RdmaSelectionKey key) throws IOException {
-        if (!key.source().isArmedBySelector()) {
-            if (key.token == 0) {
+        Selectable source = key.source();
+        if (!source.isArmedBySelector()) {
+            if (key.token == 0 || source.isReported()) {
                 // The channel may have got its file while this thread looked at it.
                 synchronized (lock) {
                     attach(key);
                 }
             }
-            return key.source().arm();
+            return source.arm();
         }
         synchronized (lock) {
             if (key.token != 0) {
@@ -485,9 +532,8 @@ final class RdmaSelector extends AbstractSelector {
         try {
             return Thread.currentThread().isVirtual() ? park(nanos) : sleepInKernel(nanos);
         } finally {
-            synchronized (lock) {
-                sleeping = false;
-            }
+            // Whoever has seen it before wakes this thread once too often.
+            sleeping = false;
         }
     }
 
@@ -512,6 +558,9 @@ final class RdmaSelector extends AbstractSelector {
 
     /** Polls the keys that epoll has reported. */
     private void takeEvents(int events) throws IOException {
+        if (events == 0) {
+            return;
+        }
         synchronized (lock) {
             for (int i = 0; i < events; i++) {
                 long token = file.token(i);
@@ -521,6 +570,7 @@ final class RdmaSelector extends AbstractSelector {
                     RdmaSelectionKey key = slots.get((int) token);
                     // One that has been detached since then is not there any more, or another one is.
                     if (key != null && key.token == token) {
+                        key.events = file.events(i);
                         reported.add(key);
                     }
                 }
@@ -528,8 +578,14 @@ final class RdmaSelector extends AbstractSelector {
         }
         for (int i = 0; i < reported.size(); i++) {
             RdmaSelectionKey key = reported.get(i);
+            Selectable source = key.source();
             if (!key.isValid()) {
-                detach(key);
+                detach(key, true);
+            } else if (source.isReported()) {
+                int ops = source.readyOps(key.events, key.interest());
+                if (ops != 0) {
+                    report(key, ops);
+                }
             } else if (!key.isListed() && reportOrArm(key)) {
                 list.add(key);
             }
@@ -553,9 +609,15 @@ final class RdmaSelector extends AbstractSelector {
 
     private void forget(RdmaSelectionKey key) {
         keys.remove(key);
-        detach(key);
-        key.source().keys().remove(key);
+        detach(key, true);
+        key.keys().remove(key);
         deregister((AbstractSelectionKey) key);
+        try {
+            key.deregistered();
+        } catch (IOException e) {
+            // It is closed all the same.
+            LOG.debug("closing {}: {}", key.channel(), e.toString());
+        }
     }
 
     /** A channel of another provider. */

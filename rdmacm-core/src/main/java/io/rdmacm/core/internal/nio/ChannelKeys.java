@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.util.Arrays;
 
 /** The keys of a channel, one for each selector that it is registered with. */
-final class ChannelKeys {
+public final class ChannelKeys {
     private static final RdmaSelectionKey[] NONE = {};
 
     private volatile RdmaSelectionKey[] keys = NONE;
@@ -29,7 +29,7 @@ final class ChannelKeys {
      * have taken something that a selector would be woken by: data may have arrived while this thread was writing, and
      * the file is not readable any more.
      */
-    void recheck() {
+    public void recheck() {
         for (RdmaSelectionKey key : keys) {
             key.recheck();
         }
@@ -48,14 +48,21 @@ final class ChannelKeys {
     }
 
     /** Tells the selectors that the channel has changed: it has a file now, or other operations are possible. */
-    void changed() {
+    public void changed() {
         for (RdmaSelectionKey key : keys) {
             key.channelChanged();
         }
     }
 
+    /** Removes the file of the channel from all selectors; it gets another one, and then {@link #changed} is called. */
+    public synchronized void release() {
+        for (RdmaSelectionKey key : keys) {
+            key.release();
+        }
+    }
+
     /** Removes the file of the channel, which is about to be closed, from all selectors. */
-    synchronized void close() {
+    public synchronized void close() {
         closed = true;
         for (RdmaSelectionKey key : keys) {
             key.detach();

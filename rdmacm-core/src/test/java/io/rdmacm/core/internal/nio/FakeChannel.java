@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.spi.AbstractSelectableChannel;
 
+import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Libc;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.io.IOException;
 import java.nio.channels.AsynchronousCloseException;
@@ -8,19 +8,19 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 
 /** The exceptions of channels that are closed, or whose threads are interrupted. */
-final class ChannelExceptions {
+public final class ChannelExceptions {
     private ChannelExceptions() {
     }
 
     /** Throws ClosedChannelException if the channel is closed. */
-    static void requireOpen(Channel channel) throws ClosedChannelException {
+    public static void requireOpen(Channel channel) throws ClosedChannelException {
         if (!channel.isOpen()) {
             throw new ClosedChannelException();
         }
     }
 
     /** An operation that may wait: if this thread has been interrupted, closes the channel and throws. */
-    static void requireNotInterrupted(Channel channel) throws IOException {
+    public static void requireNotInterrupted(Channel channel) throws IOException {
         if (Thread.currentThread().isInterrupted()) {
             throw interrupted(channel);
         }
@@ -37,7 +37,7 @@ final class ChannelExceptions {
      * Returns what to throw for the failure of an operation of a channel that was open when it began, which may have
      * been closed since: a stream that is closed is in the wrong state, too.
      */
-    static IOException of(Channel channel, Exception failure) throws IOException {
+    public static IOException of(Channel channel, Exception failure) throws IOException {
         if (failure instanceof InterruptedException) {
             return interrupted(channel);
         }

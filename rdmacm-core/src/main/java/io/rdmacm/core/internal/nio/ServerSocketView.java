@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -19,18 +19,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A channel as a {@link ServerSocket}. */
-final class ServerSocketView extends ServerSocket {
+public final class ServerSocketView extends ServerSocket {
     private static final int DEFAULT_BACKLOG = 50;
 
-    private final RdmaServerSocketChannel channel;
+    private final TimedServerSocketChannel channel;
     private volatile int timeout;
 
     /** The one of the JDK below opens nothing before it is bound, and it never is. */
-    private ServerSocketView(RdmaServerSocketChannel channel) throws IOException {
+    private ServerSocketView(TimedServerSocketChannel channel) throws IOException {
         this.channel = channel;
     }
 
-    static ServerSocket of(RdmaServerSocketChannel channel) {
+    /** Returns the channel as a socket. */
+    public static ServerSocket of(TimedServerSocketChannel channel) {
         try {
             return new ServerSocketView(channel);
         } catch (IOException e) {

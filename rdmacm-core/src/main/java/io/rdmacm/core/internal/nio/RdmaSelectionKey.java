@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
@@ -30,13 +30,18 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     long token;
     /** The file, as long as there is a token; guarded by the selector's lock. */
     int file;
+    /** The events that the file is watched for, if the channel is a reported one; guarded by the selector's lock. */
+    int watched;
+    /** The events that epoll has reported; of the thread that selects. */
+    int events;
     /** Whether the channel is closed, or the key cancelled; guarded by the selector's lock. */
     boolean detached;
 
-    RdmaSelectionKey(RdmaSelector selector, SelectableChannel channel, int interest, Object attachment) {
+    RdmaSelectionKey(RdmaSelector selector, SelectableChannel channel, Selectable source, int interest,
+            Object attachment) {
         this.selector = selector;
         this.channel = channel;
-        this.source = (Selectable) channel;
+        this.source = source;
         this.interest = interest;
         attach(attachment);
     }
@@ -84,14 +89,22 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     }
 
     Selectable source() {
-        return source;
+        return source.current();
+    }
+
+    ChannelKeys keys() {
+        return source.keys();
+    }
+
+    int interest() {
+        return interest;
     }
 
     /** Returns the operations that are both wanted and possible now. */
     int pollReadyOps() {
         int wanted = interest;
         // Even if nothing is wanted: it makes the file unreadable, which otherwise would be reported again and again.
-        int possible = source.readyOps();
+        int possible = source().readyOps();
         source.keys().recheckOthers(this);
         return possible & wanted;
     }
@@ -121,14 +134,15 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
         if (listed || interest == 0 || selector.queueUnlessAsleep(this)) {
             return;
         }
-        if ((source.readyOps() & interest) != 0 || !arm()) {
+        if ((source().readyOps() & interest) != 0 || !arm()) {
             selector.queue(this, true);
         }
     }
 
     private boolean arm() {
         try {
-            return source.isArmedBySelector() || source.arm();
+            Selectable current = source();
+            return current.isArmedBySelector() || current.arm();
         } catch (IOException e) {
             // The selector is told, too.
             return false;
@@ -141,6 +155,14 @@ final class RdmaSelectionKey extends AbstractSelectionKey {
     }
 
     void detach() {
-        selector.detach(this);
+        selector.detach(this, true);
+    }
+
+    void release() {
+        selector.detach(this, false);
+    }
+
+    void deregistered() throws IOException {
+        source.deregistered();
     }
 }

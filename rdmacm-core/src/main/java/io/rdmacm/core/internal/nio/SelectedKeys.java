@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.nio.channels.SelectionKey;
 import java.util.AbstractSet;

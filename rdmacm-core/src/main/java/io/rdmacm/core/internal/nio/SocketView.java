@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.rdmacm.core.nio;
+package io.rdmacm.core.internal.nio;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,18 +31,19 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /** A channel as a {@link Socket}. Its streams need a channel in blocking mode. */
-final class SocketView extends Socket {
-    private final RdmaSocketChannel channel;
+public final class SocketView extends Socket {
+    private final TimedSocketChannel channel;
     private volatile int timeout;
     private volatile boolean urgentInline;
 
-    private SocketView(RdmaSocketChannel channel) throws SocketException {
+    private SocketView(TimedSocketChannel channel) throws SocketException {
         // Without an implementation: every method that would use one is overridden.
         super((SocketImpl) null);
         this.channel = channel;
     }
 
-    static Socket of(RdmaSocketChannel channel) {
+    /** Returns the channel as a socket. */
+    public static Socket of(TimedSocketChannel channel) {
         try {
             return new SocketView(channel);
         } catch (SocketException e) {
@@ -237,7 +238,7 @@ final class SocketView extends Socket {
 
     @Override
     public void sendUrgentData(int data) throws IOException {
-        throw new SocketException("Urgent data not supported");
+        channel.sendUrgentData(data);
     }
 
     @Override

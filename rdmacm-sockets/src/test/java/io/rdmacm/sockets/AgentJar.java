@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.sockets;
+
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+import io.rdmacm.verbs.testing.ForkedJvm;
+
+/** The agent for JVMs that tests start. */
+final class AgentJar {
+    private AgentJar() {
+    }
+
+    /** Makes a jar without classes, for JVMs that have them on their class path. */
+    static Path in(Path folder) throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", Agent.class.getName());
+        Path jar = folder.resolve("agent.jar");
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        return jar;
+    }
+
+    /** Returns what the agent has written, without what SLF4J writes where the tests have no provider of it. */
+    static List<String> lines(ForkedJvm.Result result) {
+        return result.errors().lines().filter(line -> !line.startsWith("SLF4J(W)")).toList();
+    }
+
+    /** Returns the jar with everything in it, which is made after the tests of the build. */
+    static Optional<Path> packaged() throws URISyntaxException {
+        Path classes = Path.of(Agent.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        return Optional.of(classes.resolveSibling("rdmacm-sockets.jar")).filter(Files::exists);
+    }
+}
