@@ -2,6 +2,7 @@
 package io.rdmacm.bench.report;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Map;
  */
 public final class Report {
     private static final String RESULTS = "results.json";
+    private static final String FIGURES = "figures.md";
     private static final double SLACK = 1.15;
 
     private Report() {
@@ -65,6 +67,7 @@ public final class Report {
         }
         ResultsFile.write(folder.resolve(RESULTS), results);
         MarkdownReport.write(folder, results);
+        Files.writeString(folder.resolve(FIGURES), MarkdownReport.figures(results));
         return results;
     }
 }
