@@ -129,8 +129,8 @@ class ClaimsInDocumentsTest {
     void theIndexHasEveryPage() throws IOException {
         Path index = ROOT.resolve("docs/index.md");
         assertThat(LINK.matcher(Files.readString(index)).results().filter(link -> !link.group(1).startsWith("http"))
-                .map(link -> index.resolveSibling(link.group(1)).normalize())).containsAll(Documents.below("docs").stream()
-                .filter(page -> !page.equals(index)).toList());
+                .map(link -> index.resolveSibling(link.group(1)).normalize()))
+                .containsAll(Documents.below("docs").stream().filter(page -> !page.equals(index)).toList());
     }
 
     @Test

@@ -40,7 +40,7 @@ class NamesInDocumentsTest {
     /** But those that are generated: their tests compare them with the code. */
     private static List<Path> documents() throws IOException {
         return Documents.pages().stream()
-                .filter(page -> !Set.of("coverage.md", "performance.md").contains(page.getFileName().toString())).toList();
+                .filter(page -> !page.endsWith("coverage.md") && !page.endsWith("performance.md")).toList();
     }
 
     /** Without the first column of tables that have what another library has. */
