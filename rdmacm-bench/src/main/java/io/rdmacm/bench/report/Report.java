@@ -9,9 +9,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json} and
- * {@code performance.md} in the folder; {@code Report --docs FOLDER RESULTS} writes {@code performance.md} from a
- * {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far longer than they should.
+ * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json},
+ * {@code performance.md} and {@code figures.md} in the folder; {@code Report --docs FOLDER RESULTS} writes
+ * {@code performance.md} from a {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far
+ * longer than they should.
  */
 public final class Report {
     private static final String RESULTS = "results.json";
