@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -32,7 +31,7 @@ class ClaimsInDocumentsTest {
     private static final Path ROOT = Documents.root();
     private static final Pattern CODE_BLOCK = Pattern.compile("(?ms)^```.*?^```$");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
-    private static final Pattern SECTION = Pattern.compile("(?m)^## (.*)$");
+    private static final Pattern QUOTE = Pattern.compile("(?m)^\\| `([^`]*)`");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)");
     private static final Pattern SCRIPT = Pattern.compile("\\bscripts/([a-z][a-z-]*(?:/[\\w.-]*\\w)?)([^`\\n#]*)");
     private static final Pattern OPTION = Pattern.compile(" (--[a-z][a-z-]*)");
@@ -48,9 +47,7 @@ class ClaimsInDocumentsTest {
     private static final String SCRIPTS = sources("scripts") + sources("rdmacm-bench/src/main/java");
 
     private static List<Path> documents() throws IOException {
-        try (Stream<Path> root = Files.list(ROOT); Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
-            return Stream.concat(root, docs).filter(file -> file.toString().endsWith(".md")).sorted().toList();
-        }
+        return Documents.pages();
     }
 
     private static String text(String name) throws IOException {
@@ -83,7 +80,8 @@ class ClaimsInDocumentsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"overhead_geomean_classic", "overhead_worst_classic", "overhead_worst_extended"})
+    @ValueSource(strings = {"overhead_batch1", "overhead_batch16", "overhead_geomean_classic",
+        "overhead_worst_classic", "overhead_worst_extended"})
     void theReadmeNamesTheMeasuredOverheadAndNotThatOfTheBestRows(String figure) throws IOException {
         String measured = Pattern.compile("\\| " + figure + " \\| ([0-9.]+) \\|").matcher(text("docs/performance.md"))
                 .results().findFirst().orElseThrow().group(1);
@@ -128,15 +126,19 @@ class ClaimsInDocumentsTest {
     }
 
     @Test
-    void theContentsOfTheGuideAreItsSections() throws IOException {
-        String guide = CODE_BLOCK.matcher(text("docs/guide.md")).replaceAll("");
-        List<String> sections = SECTION.matcher(guide).results().map(found -> found.group(1)).toList();
-        List<String> contents = new ArrayList<>();
-        for (int i = 0; i < sections.size(); i++) {
-            contents.add(i + 1 + ". [" + sections.get(i) + "](#" + anchor(sections.get(i)) + ")");
-        }
+    void theIndexHasEveryPage() throws IOException {
+        Path index = ROOT.resolve("docs/index.md");
+        assertThat(LINK.matcher(Files.readString(index)).results().filter(link -> !link.group(1).startsWith("http"))
+                .map(link -> index.resolveSibling(link.group(1)).normalize()))
+                .containsAll(Documents.below("docs").stream().filter(page -> !page.equals(index)).toList());
+    }
 
-        assertThat(guide.lines().filter(line -> line.matches("\\d+\\. \\[.*"))).containsExactlyElementsOf(contents);
+    @Test
+    void troubleshootingQuotesWhatTheLibrarySays() throws IOException {
+        String said = JAVA.replaceAll("\"\\s*\\+\\s*\"", "").replace("\\\"", "\"");
+        assertThat(QUOTE.matcher(text("docs/troubleshooting.md")).results()
+                .flatMap(quote -> Stream.of(quote.group(1).split("\\.\\.\\.")))
+                .map(String::strip).filter(part -> !part.isEmpty())).hasSizeGreaterThan(10).allMatch(said::contains);
     }
 
     @ParameterizedTest

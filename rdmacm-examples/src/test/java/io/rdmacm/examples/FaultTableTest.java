@@ -17,10 +17,9 @@ import org.junit.jupiter.api.Test;
 
 /** The table of faults in docs/reliability.md is complete, and the tests that it names exist. */
 class FaultTableTest {
-    private static final String HEAD = "| Fault | What the application sees | After how long | Test |";
-    private static final int CELLS = 4;
+    private static final String HEAD = "| Fault | What the program sees | Test |";
+    private static final int CELLS = 3;
     private static final Pattern NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
-    private static final Pattern FIGURE = Pattern.compile("\\d|in the call|not measured");
 
     /** Each of these must occur in the column of faults. */
     private static final List<String> FAULTS = List.of("killed while it listens", "killed before it answers",
@@ -36,11 +35,11 @@ class FaultTableTest {
             "powered off while this side resolves", "powered off while this side connects",
             "powered off while it is written to", "powered off while this side disconnects");
 
-    private record Row(String fault, String seen, String delay, String tests) {
+    private record Row(String fault, String seen, String tests) {
         static Row of(String line) {
             String[] cells = line.substring(1, line.length() - 1).split("\\|");
             assertThat(cells).as(line).hasSize(CELLS);
-            return new Row(cells[0].strip(), cells[1].strip(), cells[2].strip(), cells[3].strip());
+            return new Row(cells[0].strip(), cells[1].strip(), cells[2].strip());
         }
     }
 
@@ -58,11 +57,8 @@ class FaultTableTest {
     }
 
     @Test
-    void eachRowSaysWhatTheApplicationSeesAndWhen() throws IOException {
-        assertThat(rows()).allSatisfy(row -> {
-            assertThat(row.seen()).isNotEmpty();
-            assertThat(row.delay()).containsPattern(FIGURE);
-        });
+    void eachRowSaysWhatTheProgramSees() throws IOException {
+        assertThat(rows()).extracting(Row::seen).doesNotContain("");
     }
 
     @Test

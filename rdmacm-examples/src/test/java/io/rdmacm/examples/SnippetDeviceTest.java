@@ -25,7 +25,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 
-/** The programs in README.md and docs/guide.md compile as they are, and print the output that is given below them. */
+/** The programs in README.md and docs/guide compile as they are, and print the output that is given below them. */
 @RequiresRdma
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SnippetDeviceTest {

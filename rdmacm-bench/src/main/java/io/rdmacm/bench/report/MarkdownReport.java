@@ -41,8 +41,7 @@ final class MarkdownReport {
 
     static String page(Results results, List<Plot> plots) throws IOException {
         return template().replace("${environment}", environment(results)).replace("${summary}", summary(results))
-                .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots))
-                .replace("${figures}", figures(results));
+                .replace("${streams}", StreamTable.of(results)).replace("${plots}", images(plots));
     }
 
     /** {@return what stands on the page whatever was measured} */
@@ -83,10 +82,12 @@ final class MarkdownReport {
     }
 
     /**
-     * Only what was measured on at least two sides, and no rates, which follow from the bandwidths; of connections
+     * {@return a table of all figures that a reader may compare, which is too long for the page}
+     *
+     * <p>Only what was measured on at least two sides, and no rates, which follow from the bandwidths; of connections
      * and streams everything, with what has no counterpart in C.
      */
-    private static String figures(Results results) {
+    static String figures(Results results) {
         Set<String> once = Set.of("connect_stage");
         String heads = row(Comparison.heads()) + "|---|---|" + "---:|".repeat(Comparison.heads().size() - 2) + "\n";
         return heads + Comparison.of(results).stream()

@@ -2,18 +2,21 @@
 package io.rdmacm.bench.report;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json} and
- * {@code performance.md} in the folder; {@code Report --docs FOLDER RESULTS} writes {@code performance.md} from a
- * {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far longer than they should.
+ * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json},
+ * {@code performance.md} and {@code figures.md} in the folder; {@code Report --docs FOLDER RESULTS} writes
+ * {@code performance.md} from a {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far
+ * longer than they should.
  */
 public final class Report {
     private static final String RESULTS = "results.json";
+    private static final String FIGURES = "figures.md";
     private static final double SLACK = 1.15;
 
     private Report() {
@@ -65,6 +68,7 @@ public final class Report {
         }
         ResultsFile.write(folder.resolve(RESULTS), results);
         MarkdownReport.write(folder, results);
+        Files.writeString(folder.resolve(FIGURES), MarkdownReport.figures(results));
         return results;
     }
 }

@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 
-/** The programs in README.md and docs/guide.md. */
+/** The programs in README.md and docs/guide. */
 public final class Snippets {
     private static final Pattern PROGRAM = Pattern.compile(
             "```java\n// (\\w+)\\.java\n(.*?)```\n+```text\n(.*?)```", Pattern.DOTALL);
@@ -43,12 +43,15 @@ public final class Snippets {
     public static List<Program> all() throws IOException {
         List<Program> programs = new ArrayList<>();
         programs.add(new Program("Hello", blocks(read("README.md")).getFirst(), List.of("hello from far away")));
-        String guide = read("docs/guide.md");
-        for (Matcher program = PROGRAM.matcher(guide); program.find();) {
-            programs.add(new Program(program.group(1), program.group(2), program.group(3).lines().toList()));
-        }
-        if (programs.size() != 1 + blocks(guide).size()) {
-            throw new IllegalStateException("docs/guide.md has Java that is no program, without a name or an output");
+        for (Path page : Documents.below("docs/guide")) {
+            String text = Files.readString(page);
+            int before = programs.size();
+            for (Matcher program = PROGRAM.matcher(text); program.find();) {
+                programs.add(new Program(program.group(1), program.group(2), program.group(3).lines().toList()));
+            }
+            if (programs.size() != before + blocks(text).size()) {
+                throw new IllegalStateException(page + " has Java that is no program, without a name or an output");
+            }
         }
         return programs;
     }

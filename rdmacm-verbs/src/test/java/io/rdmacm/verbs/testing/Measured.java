@@ -3,7 +3,7 @@ package io.rdmacm.verbs.testing;
 
 import java.time.Duration;
 
-/** How long after a fault it was seen, for docs/reliability.md: a line in the output of the tests. */
+/** How long after a fault it was seen: a line in the output of the tests. */
 public final class Measured {
     private static final double NANOS_OF_A_MILLI = 1e6;
 
