@@ -36,7 +36,7 @@ import io.rdmacm.core.stream.StreamSettings;
  * <p>The addresses are those of RDMA devices: not localhost, and no Unix domain sockets. A selector takes channels of
  * this provider only, and a selector of the JDK takes none of them:
  * {@link java.nio.channels.IllegalSelectorException}. {@link #openPipe()} and {@link #openDatagramChannel()} give those
- * of the JDK. The guide ({@code docs/guide.md}) lists everything that differs from TCP.
+ * of the JDK. The guide ({@code docs/guide/streams.md}) lists everything that differs from TCP.
  *
  * <p>Failures are {@link io.rdmacm.verbs.error.RdmaException RdmaException}s, which say more than those of TCP, but
  * {@link java.net.ConnectException} and {@link java.net.BindException} where the channels of the JDK throw these.
