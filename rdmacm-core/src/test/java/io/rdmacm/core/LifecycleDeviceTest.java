@@ -30,6 +30,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.testing.UseAfterClose;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -174,7 +175,7 @@ class LifecycleDeviceTest {
                 .argument(EndpointAttributes.class, null).argument(ScatterGatherList.class, null)
                 .argument(MemoryRegion.class, null).argument(MemorySegment.class, null).argument(Set.class, Set.of())
                 .argument(WorkCompletions.class, null).argument(String.class, "").argument(AddressHandle.class, null)
-                .argument(AddressInfo.Hints.class, null)
+                .argument(AddressInfo.Hints.class, null).argument(RemoteMemory.class, RemoteMemory.NONE)
                 .argument(CmId.class, id).argument(ConnectionParameters.class, ConnectionParameters.defaults())
                 .argument(SocketAddress.class, new InetSocketAddress(0)).argument(EventChannel.class, channel)
                 .argument(ProtectionDomain.class, null).argument(QueuePairInitAttributes.class, null)
