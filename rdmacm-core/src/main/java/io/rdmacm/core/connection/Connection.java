@@ -110,6 +110,7 @@ public final class Connection implements AutoCloseable {
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
     private static final Wait.Goal<Completions> ROOM = (mine, none) -> mine.connection().hasRoom(false);
     private static final Wait.Goal<Completions> ROOM_AND_BUFFER = (mine, none) -> mine.connection().hasRoom(true);
+    private static final Wait.Goal<Completions> TURN = (mine, bytes) -> mine.connection().asyncOperations.takes(bytes);
     private static final Wait.Goal<Completions> COMPLETION = (mine, number) -> mine.connection().isCompleted(number);
     private static final Wait.Goal<Completions> DRAINED = (mine, none) -> mine.connection().isDrained();
     private static final Wait.Goal<Completions> LINGERED = (mine, none) -> mine.connection().hasEnded()
@@ -132,7 +133,7 @@ public final class Connection implements AutoCloseable {
     private final ConnectionCounters.Recorder counters = new ConnectionCounters.Recorder();
     private final Operations operations;
     private final OperationQueue operationQueue = new OperationQueue(this);
-    private final AsyncOperations asyncOperations = new AsyncOperations(this);
+    private final AsyncOperations asyncOperations;
     private final HandlerCalls calls;
     private volatile @Nullable Object attachment;
     // Everything below is guarded by the lock.
@@ -165,6 +166,7 @@ public final class Connection implements AutoCloseable {
         this.freed = lock.newCondition();
         this.ring = queues.ring();
         this.operations = new Operations(this, ring, domain, counters, settings);
+        this.asyncOperations = new AsyncOperations(this);
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
@@ -961,7 +963,7 @@ public final class Connection implements AutoCloseable {
     RdmaException endReason() {
         try {
             requireUsable(RECEIVE);
-            return new DisconnectedException(RECEIVE + " on " + this, link.isDisconnectedByPeer());
+            return link.disconnected(RECEIVE + " on " + this);
         } catch (RdmaException e) {
             return e;
         }
@@ -1132,14 +1134,27 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an asynchronous operation, or lets it wait. Takes the lock. */
-    void submit(AsyncOperations.Operation<?> operation) {
+    void submit(AsyncOperations.Operation<?> operation) throws RdmaException {
         try (var _ = lock.hold()) {
+            if (settings.asyncOverflow() == AsyncOverflow.WAIT) {
+                awaitTurn(operation);
+            }
             asyncOperations.add(operation);
             calls.ensureDriver();
             if (asyncOperations.hasFailed()) {
                 calls.ready();
                 loop.dispatch();
             }
+        }
+    }
+
+    /** Waits until an asynchronous operation may wait for room. With the lock held. */
+    private void awaitTurn(AsyncOperations.Operation<?> operation) throws RdmaException {
+        try {
+            await(TURN, operation.bytes(), Deadline.FOREVER, SEND);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RdmaException(SEND, "the thread was interrupted while it waited for room on " + this);
         }
     }
 
@@ -1279,7 +1294,7 @@ public final class Connection implements AutoCloseable {
             throw link.failure();
         }
         if (link.isDisconnected()) {
-            throw new DisconnectedException(what + " on " + this, link.isDisconnectedByPeer());
+            throw link.disconnected(what + " on " + this);
         }
         if (broken != null) {
             throw broken;

@@ -120,6 +120,31 @@ public final class ConnectionManager implements AutoCloseable {
     }
 
     /**
+     * Listens for connections, and accepts them all: they are passed to their handlers, from the beginning.
+     *
+     * @param address the address to listen on, as for {@link #listen(InetSocketAddress, int, ConnectionSettings)}
+     * @param backlog how many handshakes may be in progress, at least 1; further requests wait
+     * @param settings the settings of the accepted connections, with a handler
+     * @return the listener, to be closed; its methods that accept throw IllegalStateException
+     * @throws IllegalStateException when the settings have no handler
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
+     */
+    public Listener serve(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
+        Listener listener = listen(address, backlog, settings);
+        boolean serving = false;
+        try {
+            listener.acceptAll();
+            serving = true;
+            return listener;
+        } finally {
+            if (!serving) {
+                listener.close();
+            }
+        }
+    }
+
+    /**
      * Connects with the default settings.
      *
      * @param peer the address to connect to

@@ -34,6 +34,8 @@ public final class ConnectionSettings {
     private final WaitPolicy waiting;
     private final int inlineSize;
     private final int scatterGather;
+    private final int asyncLimit;
+    private final AsyncOverflow asyncOverflow;
     private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
     private final @Nullable ConnectionLoopGroup loops;
 
@@ -52,6 +54,8 @@ public final class ConnectionSettings {
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
         scatterGather = builder.scatterGather;
+        asyncLimit = builder.asyncLimit;
+        asyncOverflow = Objects.requireNonNull(builder.asyncOverflow, "asyncOverflow");
         handlers = builder.handlers;
         loops = builder.loops;
     }
@@ -88,6 +92,8 @@ public final class ConnectionSettings {
         builder.waiting = waiting;
         builder.inlineSize = inlineSize;
         builder.scatterGather = scatterGather;
+        builder.asyncLimit = asyncLimit;
+        builder.asyncOverflow = asyncOverflow;
         builder.handlers = handlers;
         builder.loops = loops;
         return builder;
@@ -167,6 +173,16 @@ public final class ConnectionSettings {
         return scatterGather;
     }
 
+    /** {@return how many operations of {@link Connection#async()} can wait for room} */
+    public int asyncLimit() {
+        return asyncLimit;
+    }
+
+    /** {@return what becomes of further ones} */
+    public AsyncOverflow asyncOverflow() {
+        return asyncOverflow;
+    }
+
     /** {@return the largest message in bytes that is passed to the device in its work request; 0 for none} */
     public int inlineSize() {
         return inlineSize;
@@ -206,6 +222,8 @@ public final class ConnectionSettings {
         private WaitPolicy waiting = WaitPolicy.defaults();
         private int inlineSize;
         private int scatterGather = 1;
+        private int asyncLimit = 1 << 14;
+        private AsyncOverflow asyncOverflow = AsyncOverflow.REFUSE;
         private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
         private @Nullable ConnectionLoopGroup loops;
 
@@ -398,6 +416,19 @@ public final class ConnectionSettings {
         }
 
         /**
+         * Bounds {@link Connection#async()}.
+         *
+         * @param limit how many operations can wait for room inside the connection, at least 1; 16384 by default
+         * @param overflow what becomes of further ones; {@link AsyncOverflow#REFUSE} by default
+         * @return this builder
+         */
+        public Builder async(int limit, AsyncOverflow overflow) {
+            asyncLimit = limit;
+            asyncOverflow = overflow;
+            return this;
+        }
+
+        /**
          * Sets the largest message that is passed to the device in its work request ({@code IBV_SEND_INLINE}), which
          * saves the device a read of the buffer.
          *
@@ -434,6 +465,7 @@ public final class ConnectionSettings {
             requirePositive("sendBuffers", sendBuffers);
             requirePositive("operations", operations);
             requirePositive("scatterGather", scatterGather);
+            requirePositive("asyncLimit", asyncLimit);
             long requests = (long) receiveBuffers + sendBuffers + operations;
             if (requests > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "

@@ -698,7 +698,7 @@ final class StreamCore extends Wait.Subject {
         }
         requireAlive();
         if (peerClosed) {
-            throw new DisconnectedException("writing to " + this, true);
+            throw link.disconnected("writing to " + this, DisconnectedException.Reason.PEER_CLOSED);
         }
     }
 
@@ -708,7 +708,7 @@ final class StreamCore extends Wait.Subject {
             throw reason;
         }
         if (disconnected) {
-            throw new DisconnectedException(toString(), link.isDisconnectedByPeer());
+            throw link.disconnected(toString());
         }
     }
 

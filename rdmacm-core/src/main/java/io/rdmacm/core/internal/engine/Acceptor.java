@@ -194,7 +194,25 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             taker = all;
             eager = true;
             beginLater();
+            // Those who wait would wait for ever.
+            acceptable.signalAll();
+            requested.signalAll();
+            for (Waiter<L, ?> waiter : waiters) {
+                Workers.execute(() -> waiter.result.completeExceptionally(taken()));
+            }
+            waiters.clear();
         }
+    }
+
+    /** Checks that connections do not go to somebody else. With the lock held. */
+    private void requireNoTaker() {
+        if (taker != null) {
+            throw taken();
+        }
+    }
+
+    private IllegalStateException taken() {
+        return new IllegalStateException("the connections of " + this + " go to their handlers");
     }
 
     /**
@@ -207,6 +225,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         CompletableFuture<T> result = new CompletableFuture<>();
         Waiter<L, T> waiter = new Waiter<>(made, result);
         try (var _ = lock.hold()) {
+            requireNoTaker();
             waiters.add(waiter);
             beginLater();
             serveLater();
@@ -291,6 +310,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         acceptors++;
         try {
             while (true) {
+                requireNoTaker();
                 beginLater();
                 L link = take();
                 if (link != null) {
@@ -315,6 +335,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         try {
             while (true) {
                 requireOpen();
+                requireNoTaker();
                 L link = requests.poll();
                 if (link != null) {
                     return link;
