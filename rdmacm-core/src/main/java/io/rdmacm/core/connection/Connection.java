@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 
@@ -218,6 +219,19 @@ public final class Connection implements AutoCloseable {
      */
     public ConnectionParameters peerParameters() {
         return link.peerParameters();
+    }
+
+    /**
+     * {@return the size in bytes of the largest message that the peer receives; empty unless both sides have
+     * {@linkplain ConnectionSettings.Builder#agreedSizes told each other}}
+     */
+    public OptionalInt peerMessageSize() {
+        return link.peerMessageSize();
+    }
+
+    /** Returns the size in bytes of the largest message that this side receives. */
+    int receiveSize() {
+        return queues.receives().messageSize();
     }
 
     /** {@return a copy of the private data in {@link #peerParameters()}} */
@@ -1162,6 +1176,16 @@ public final class Connection implements AutoCloseable {
         if (length < 0 || length > settings.messageSize()) {
             throw new IllegalArgumentException("a message of " + length
                     + " bytes on a connection for messages of at most " + settings.messageSize());
+        }
+        requireTaken(length);
+    }
+
+    /** Checks that the peer receives messages of a length, if it has told. */
+    void requireTaken(long length) {
+        OptionalInt most = link.peerMessageSize();
+        if (most.isPresent() && length > most.getAsInt()) {
+            throw new IllegalArgumentException("a message of " + length + " bytes to a peer that receives at most "
+                    + most.getAsInt() + " bytes, on " + this);
         }
     }
 

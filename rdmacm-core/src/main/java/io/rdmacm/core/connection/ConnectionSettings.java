@@ -34,6 +34,7 @@ public final class ConnectionSettings {
     private final WaitPolicy waiting;
     private final int inlineSize;
     private final int scatterGather;
+    private final boolean agreedSizes;
     private final int asyncLimit;
     private final AsyncOverflow asyncOverflow;
     private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
@@ -54,6 +55,7 @@ public final class ConnectionSettings {
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
         scatterGather = builder.scatterGather;
+        agreedSizes = builder.agreedSizes;
         asyncLimit = builder.asyncLimit;
         asyncOverflow = Objects.requireNonNull(builder.asyncOverflow, "asyncOverflow");
         handlers = builder.handlers;
@@ -92,6 +94,7 @@ public final class ConnectionSettings {
         builder.waiting = waiting;
         builder.inlineSize = inlineSize;
         builder.scatterGather = scatterGather;
+        builder.agreedSizes = agreedSizes;
         builder.asyncLimit = asyncLimit;
         builder.asyncOverflow = asyncOverflow;
         builder.handlers = handlers;
@@ -173,6 +176,11 @@ public final class ConnectionSettings {
         return scatterGather;
     }
 
+    /** {@return whether this side tells the peer how large a message it receives, and asks for the same} */
+    public boolean agreedSizes() {
+        return agreedSizes;
+    }
+
     /** {@return how many operations of {@link Connection#async()} can wait for room} */
     public int asyncLimit() {
         return asyncLimit;
@@ -222,6 +230,7 @@ public final class ConnectionSettings {
         private WaitPolicy waiting = WaitPolicy.defaults();
         private int inlineSize;
         private int scatterGather = 1;
+        private boolean agreedSizes;
         private int asyncLimit = 1 << 14;
         private AsyncOverflow asyncOverflow = AsyncOverflow.REFUSE;
         private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
@@ -412,6 +421,20 @@ public final class ConnectionSettings {
          */
         public Builder scatterGather(int parts) {
             scatterGather = parts;
+            return this;
+        }
+
+        /**
+         * Sets whether the peers tell each other, when they connect, how large a message they receive. A longer message
+         * is then refused before it is sent, where otherwise it ends the connection. Only for two programs of this
+         * library that both set it: it takes 8 bytes of the private data in front of those of the program.
+         *
+         * @param on false by default
+         * @return this builder
+         * @see Connection#peerMessageSize()
+         */
+        public Builder agreedSizes(boolean on) {
+            agreedSizes = on;
             return this;
         }
 
