@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
+import java.util.function.ToLongFunction;
 import javax.management.ObjectName;
 
 import io.rdmacm.core.CmId;
@@ -274,6 +275,13 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** {@return the open loops of this manager, as groups} */
+    public List<ConnectionLoopGroup> loops() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(groups);
+        }
+    }
+
     /** {@return how many connections of this manager have been established, those that were closed included} */
     public long establishedConnections() {
         try (var _ = lock.hold()) {
@@ -294,6 +302,22 @@ public final class ConnectionManager implements AutoCloseable {
             sum = sum.plus(connection.counters());
         }
         return sum;
+    }
+
+    /** {@return how many bytes the pools of this manager have registered, for all its devices} */
+    public long registeredBytes() {
+        return sumOfDevices(DeviceResources::registeredBytes);
+    }
+
+    /** {@return how many buffers of these pools are in use: for receives, and messages that are not closed or sent} */
+    public long buffersInUse() {
+        return sumOfDevices(DeviceResources::buffersInUse);
+    }
+
+    private long sumOfDevices(ToLongFunction<DeviceResources> number) {
+        try (var _ = lock.hold()) {
+            return devices.values().stream().mapToLong(number).sum();
+        }
     }
 
     /**

@@ -173,6 +173,14 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
+    /** Returns what was sent and received. Takes the lock. */
+    StreamCounters counters() {
+        try (var _ = lock.hold()) {
+            return sending == null ? new StreamCounters(0, 0, 0, 0) : new StreamCounters(sending.messages(),
+                    sending.bytesSent(), receiving.messages(), receiving.bytesReceived());
+        }
+    }
+
     StreamQueues queues() {
         return queues;
     }

@@ -133,6 +133,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             forwarding.acceptor = new Acceptor<>(loop, id, id.localAddress(), settings);
             id.listen(KERNEL_BACKLOG);
             listening = true;
+            LOG.info("{} listens on {}", settings.name, id.localAddress());
             return forwarding.acceptor;
         } finally {
             if (!listening) {
