@@ -188,7 +188,7 @@ public final class CmEvent extends NativeObject {
     public RdmaException failure(String waitedFor) {
         life().ensureOpen();
         if (type == CmEventType.DISCONNECTED) {
-            return new DisconnectedException(waitedFor, !id.hasDisconnected());
+            return id.disconnected(waitedFor);
         }
         return CmFailures.of(type, status, connection == null ? new byte[0] : connection.privateData(), waitedFor);
     }

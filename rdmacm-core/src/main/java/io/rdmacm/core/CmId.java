@@ -893,6 +893,20 @@ public final class CmId extends NativeObject {
         return machine.hasDisconnected();
     }
 
+    /** Returns what to throw after the end of the connection. */
+    DisconnectedException disconnected(String waitedFor) {
+        return new DisconnectedException(waitedFor, hasDisconnected() ? DisconnectedException.Reason.DISCONNECTED_HERE
+                : DisconnectedException.Reason.PEER_DISCONNECTED, peerIfKnown());
+    }
+
+    private @Nullable InetSocketAddress peerIfKnown() {
+        try {
+            return peerAddress();
+        } catch (IllegalStateException e) {
+            return null;
+        }
+    }
+
     MulticastMemberships memberships() {
         return memberships;
     }

@@ -56,6 +56,20 @@ public final class ConnectionParameters {
         return new Builder();
     }
 
+    /** {@return a builder that starts with the values of these parameters} */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.privateData = privateData;
+        builder.responderResources = responderResources;
+        builder.initiatorDepth = initiatorDepth;
+        builder.flowControl = flowControl;
+        builder.retryCount = retryCount;
+        builder.rnrRetryCount = rnrRetryCount;
+        builder.sharedReceiveQueue = sharedReceiveQueue;
+        builder.queuePairNumber = queuePairNumber;
+        return builder;
+    }
+
     /** Reads the struct of an event. */
     static ConnectionParameters read(long address) {
         Builder builder = builder();

@@ -153,8 +153,7 @@ final class EndpointCompletions implements Wait.Source {
             // Everything that arrived before the end is in the queue by now.
             taken = queue.poll(completions);
             if (taken == 0) {
-                throw new DisconnectedException(function + " on " + id + ", with no work left that could complete",
-                        !id.hasDisconnected());
+                throw id.disconnected(function + " on " + id + ", with no work left that could complete");
             }
         }
         if (taken > 0) {

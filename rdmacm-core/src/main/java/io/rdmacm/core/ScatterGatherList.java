@@ -121,6 +121,16 @@ public final class ScatterGatherList {
         return regions.length;
     }
 
+    /** {@return a list of the same parts, with no room for more} */
+    public ScatterGatherList copy() {
+        ScatterGatherList copy = new ScatterGatherList(size);
+        System.arraycopy(regions, 0, copy.regions, 0, size);
+        System.arraycopy(offsets, 0, copy.offsets, 0, size);
+        System.arraycopy(lengths, 0, copy.lengths, 0, size);
+        copy.size = size;
+        return copy;
+    }
+
     /** Makes the parts the data of a request, in place of its former data. */
     void writeTo(SendRequest request) {
         request.noData();

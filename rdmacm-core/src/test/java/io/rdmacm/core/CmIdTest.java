@@ -116,7 +116,8 @@ class CmIdTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"true, this side has disconnected", "false, the peer has disconnected or died"})
+    @CsvSource({"true, this side has disconnected from /192.0.2.8:7174",
+            "false, the peer /192.0.2.8:7174 has disconnected or died"})
     void anEndSaysByWhom(boolean here, String message) throws Exception {
         id.resolveAddress(address("192.0.2.8"), Duration.ofSeconds(1));
         becomes(CmEventType.ADDR_RESOLVED);
@@ -129,7 +130,11 @@ class CmIdTest {
         }
         FakeRdmaCm.event(id, CmEventType.DISCONNECTED);
         assertThatThrownBy(() -> channel.await(id, CmEventType.CONNECT_REQUEST, Loopback.TIMEOUT))
-                .isInstanceOf(DisconnectedException.class).hasMessageEndingWith(": " + message);
+                .isInstanceOfSatisfying(DisconnectedException.class, e -> {
+                    assertThat(e).hasMessageEndingWith(": " + message);
+                    assertThat(e.peer()).contains(id.peerAddress());
+                    assertThat(e.byPeer()).isEqualTo(!here);
+                });
     }
 
     private void becomes(CmEventType type) throws Exception {

@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +39,7 @@ public final class MemoryWindow extends NativeObject {
     private final ProtectionDomain domain;
     private final MemoryWindowType type;
     // guarded by this
-    private @Nullable MemoryRegion region;
+    private @Nullable MemoryWindowBinding binding;
     private int remoteKey;
 
     private MemoryWindow(ProtectionDomain domain, MemoryWindowType type, Lifetime life, long address) {
@@ -60,7 +61,7 @@ public final class MemoryWindow extends NativeObject {
     }
 
     /** The binding before a new one was attempted. */
-    record State(@Nullable MemoryRegion region, int remoteKey) {
+    record State(@Nullable MemoryWindowBinding binding, int remoteKey) {
     }
 
     /**
@@ -94,6 +95,25 @@ public final class MemoryWindow extends NativeObject {
     public synchronized int remoteKey() {
         life().ensureOpen();
         return remoteKey;
+    }
+
+    /**
+     * {@return what a peer needs to access the window: address, remote key and length of the binding that was posted
+     * last, to be sent to the peer}
+     *
+     * @throws IllegalStateException if the window is not bound
+     */
+    public synchronized RemoteMemory remoteMemory() {
+        life().ensureOpen();
+        MemoryWindowBinding bound = requireBound();
+        return new RemoteMemory(bound.remoteAddress(), remoteKey, bound.length());
+    }
+
+    private MemoryWindowBinding requireBound() {
+        if (binding == null) {
+            throw new IllegalStateException(this + " is not bound");
+        }
+        return binding;
     }
 
     /**
@@ -182,26 +202,24 @@ public final class MemoryWindow extends NativeObject {
     }
 
     private synchronized int post(NativeFunction function, QueuePair pair, long bind,
-            @Nullable MemoryWindowBinding binding)
+            @Nullable MemoryWindowBinding next)
             throws RdmaException {
         long info = bind + ibv_mw_bind.bind_info$offset();
-        if (binding != null) {
+        if (next != null) {
             // first, because it throws if the region has been reregistered and the binding no longer fits
-            binding.write(info);
-            State before = begin(binding.region(), remoteKey);
+            next.write(info);
+            State before = begin(next, remoteKey);
             int error = function.callInt(pair.address(), address(), bind);
-            end(before, binding.region(), error == 0);
+            end(before, next, error == 0);
             readKey();
             return error;
         }
-        if (region == null) {
-            throw new IllegalStateException(this + " is not bound");
-        }
+        MemoryRegion region = requireBound().region();
         MemoryWindowBinding.writeNothing(info, region);
         int error = function.callInt(pair.address(), address(), bind);
         if (error == 0) {
             life().removeParent(region.life());
-            region = null;
+            binding = null;
             readKey();
         }
         return error;
@@ -225,22 +243,22 @@ public final class MemoryWindow extends NativeObject {
      *
      * @throws IllegalStateException if the region is closed
      */
-    synchronized State begin(MemoryRegion target, int key) {
-        life().addParent(target.life());
-        State before = new State(region, remoteKey);
-        region = target;
+    synchronized State begin(MemoryWindowBinding target, int key) {
+        life().addParent(target.region().life());
+        State before = new State(binding, remoteKey);
+        binding = target;
         remoteKey = key;
         return before;
     }
 
     /** Keeps the new binding if it was posted, and goes back to the one before otherwise. */
-    synchronized void end(State before, MemoryRegion target, boolean posted) {
+    synchronized void end(State before, MemoryWindowBinding target, boolean posted) {
         if (!posted) {
-            life().removeParent(target.life());
-            region = before.region;
+            life().removeParent(target.region().life());
+            binding = before.binding;
             remoteKey = before.remoteKey;
-        } else if (before.region != null) {
-            life().removeParent(before.region.life());
+        } else if (before.binding != null) {
+            life().removeParent(before.binding.region().life());
         }
     }
 

@@ -52,13 +52,12 @@ public abstract class NativeObject implements AutoCloseable {
     /**
      * Returns the C object itself.
      *
-     * @return a segment at the address of the C object, with the size of its struct; it must not be used after
-     *         {@link #close()}
+     * @return a segment at the address of the C object, with the size of its struct; using it after {@link #close()}
+     *         throws {@link IllegalStateException}
      * @throws IllegalStateException if the object is closed
      */
     public final MemorySegment handle() {
-        life.ensureOpen();
-        return Memory.view(address, size);
+        return life.view(address, size);
     }
 
     /** {@return whether the object is open, that is, neither closed nor being closed} Never throws. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A change for {@link MemoryRegion#reregister} ({@code enum ibv_rereg_mr_flags}, ibv_rereg_mr(3)). What is not set
- * stays as it is. Immutable: the setters return a changed copy.
+ * stays as it is. Immutable.
  */
 public final class Reregistration {
     private static final NativeFunction REREG_MR = NativeFunction.of("ibv_rereg_mr");
@@ -28,51 +28,15 @@ public final class Reregistration {
     private final @Nullable ProtectionDomain domain;
     private final @Nullable Set<AccessFlag> access;
 
-    private Reregistration(@Nullable MemorySegment memory, @Nullable ProtectionDomain domain,
-            @Nullable Set<AccessFlag> access) {
-        this.memory = memory;
-        this.domain = domain;
-        this.access = access;
+    private Reregistration(Builder builder) {
+        this.memory = builder.memory;
+        this.domain = builder.domain;
+        this.access = builder.access;
     }
 
-    /** {@return a change with nothing set yet} */
-    public static Reregistration change() {
-        return new Reregistration(null, null, null);
-    }
-
-    /**
-     * Sets new memory of the caller, which the region then has under its own address
-     * ({@code IBV_REREG_MR_CHANGE_TRANSLATION}).
-     *
-     * @param other native memory, not empty; the caller must keep it valid until the region is closed
-     * @return a copy of this change with the memory
-     * @throws IllegalArgumentException for memory of the Java heap, empty memory, or memory of a closed arena
-     */
-    public Reregistration memory(MemorySegment other) {
-        return new Reregistration(MemoryRegionFactory.checkMemory(other, Set.of()), domain, access);
-    }
-
-    /**
-     * Sets a new protection domain ({@code IBV_REREG_MR_CHANGE_PD}).
-     *
-     * @param other another protection domain of the same context
-     * @return a copy of this change with the protection domain
-     * @throws IllegalStateException if the domain is closed
-     */
-    public Reregistration protectionDomain(ProtectionDomain other) {
-        other.life().ensureOpen();
-        return new Reregistration(memory, other, access);
-    }
-
-    /**
-     * Sets new access flags ({@code IBV_REREG_MR_CHANGE_ACCESS}).
-     *
-     * @param other what the memory may be used for; replaces the old flags
-     * @return a copy of this change with the access flags
-     * @throws IllegalArgumentException if the access flags need {@link AccessFlag#LOCAL_WRITE} and lack it
-     */
-    public Reregistration access(AccessFlag... other) {
-        return new Reregistration(memory, domain, MemoryRegionFactory.checkAccess(Set.copyOf(Arrays.asList(other))));
+    /** {@return a builder with nothing set yet} */
+    public static Builder builder() {
+        return new Builder();
     }
 
     /** Applies the change. The caller holds the region's lock and has entered its lifetime. */
@@ -124,9 +88,6 @@ public final class Reregistration {
     }
 
     private void check(MemoryRegion region, Registration old) {
-        if (memory == null && domain == null && access == null) {
-            throw new IllegalArgumentException("nothing to change: call memory, protectionDomain or access");
-        }
         if (region.origin() == MemoryRegion.Origin.PART) {
             throw new IllegalStateException(region + " is part of an implicit region and cannot be reregistered");
         }
@@ -170,5 +131,66 @@ public final class Reregistration {
                 "IBV_REREG_MR_ERR_CMD", "IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW"};
         int index = -result - 1;
         return index >= 0 && index < codes.length ? codes[index] : Integer.toString(result);
+    }
+
+    /** Builds a {@link Reregistration}. */
+    public static final class Builder {
+        private @Nullable MemorySegment memory;
+        private @Nullable ProtectionDomain domain;
+        private @Nullable Set<AccessFlag> access;
+
+        private Builder() {
+        }
+
+        /**
+         * Sets new memory of the caller, which the region then has under its own address
+         * ({@code IBV_REREG_MR_CHANGE_TRANSLATION}).
+         *
+         * @param other native memory, not empty; the caller must keep it valid until the region is closed
+         * @return this builder
+         * @throws IllegalArgumentException for memory of the Java heap, empty memory, or memory of a closed arena
+         */
+        public Builder memory(MemorySegment other) {
+            memory = MemoryRegionFactory.checkMemory(other, Set.of());
+            return this;
+        }
+
+        /**
+         * Sets a new protection domain ({@code IBV_REREG_MR_CHANGE_PD}).
+         *
+         * @param other another protection domain of the same context
+         * @return this builder
+         * @throws IllegalStateException if the domain is closed
+         */
+        public Builder protectionDomain(ProtectionDomain other) {
+            other.life().ensureOpen();
+            domain = other;
+            return this;
+        }
+
+        /**
+         * Sets new access flags ({@code IBV_REREG_MR_CHANGE_ACCESS}).
+         *
+         * @param other what the memory may be used for; replaces the old flags
+         * @return this builder
+         * @throws IllegalArgumentException if the access flags need {@link AccessFlag#LOCAL_WRITE} and lack it
+         */
+        public Builder access(AccessFlag... other) {
+            access = MemoryRegionFactory.checkAccess(Set.copyOf(Arrays.asList(other)));
+            return this;
+        }
+
+        /**
+         * Returns the change.
+         *
+         * @return the change
+         * @throws IllegalArgumentException if nothing is set
+         */
+        public Reregistration build() {
+            if (memory == null && domain == null && access == null) {
+                throw new IllegalArgumentException("nothing to change: call memory, protectionDomain or access");
+            }
+            return new Reregistration(this);
+        }
     }
 }

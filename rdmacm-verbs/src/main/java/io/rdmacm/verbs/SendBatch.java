@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.life.BiasedLock;
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.PlacementType;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOperation;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * try (SendBatch batch = queuePair.startBatch()) {
- *     batch.id(1).signaled(false).rdmaWrite(address, key).data(region, 0, 4096);
+ *     batch.id(1).signaled(false).rdmaWrite(remote).data(region, 0, 4096);
  *     batch.id(2).signaled(true).inline(true).send().inlineData(message, 0, 16);
  *     batch.complete();
  * }
@@ -334,6 +335,17 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Like {@link #rdmaWrite(long, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to write to, from its first byte on
+     * @return this batch
+     */
+    @CFunction("ibv_wr_rdma_write")
+    public SendBatch rdmaWrite(RemoteMemory remote) {
+        return rdmaWrite(remote.address(), remote.key());
+    }
+
+    /**
      * Starts a request that writes one part of a memory region to the peer's memory, as {@link #rdmaWrite(long, int)}
      * and then {@link #data data}, or {@link #inlineData inlineData} if {@link #inline(boolean)} is on. It costs less
      * than these two.
@@ -355,6 +367,21 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Like {@link #rdmaWrite(long, int, MemoryRegion, long, int)}.
+     *
+     * @param remote the memory to write to
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
+     */
+    @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
+    public SendBatch rdmaWrite(RemoteMemory remote, MemoryRegion region, long offset, int length) {
+        return rdmaWrite(remote.addressOf(0, length), remote.key(), region, offset, length);
+    }
+
+    /**
      * Starts a request that writes the data to the peer's memory, and consumes a receive of the peer whose completion
      * contains an immediate value ({@code ibv_wr_rdma_write_imm}).
      *
@@ -371,6 +398,18 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Like {@link #rdmaWriteWithImmediate(long, int, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to write to, from its first byte on
+     * @param immediate the value, in the byte order of the machine
+     * @return this batch
+     */
+    @CFunction("ibv_wr_rdma_write_imm")
+    public SendBatch rdmaWriteWithImmediate(RemoteMemory remote, int immediate) {
+        return rdmaWriteWithImmediate(remote.address(), remote.key(), immediate);
+    }
+
+    /**
      * Starts a request that reads from the peer's memory into the data ({@code ibv_wr_rdma_read}).
      *
      * @param address the remote address to read from
@@ -380,6 +419,17 @@ public class SendBatch implements AutoCloseable {
     @CFunction("ibv_wr_rdma_read")
     public SendBatch rdmaRead(long address, int remoteKey) {
         return request(SendOperation.RDMA_READ, DATA, (to, key, at, x, y) -> to.rdmaRead(key, at), remoteKey, address);
+    }
+
+    /**
+     * Like {@link #rdmaRead(long, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to read from, from its first byte on
+     * @return this batch
+     */
+    @CFunction("ibv_wr_rdma_read")
+    public SendBatch rdmaRead(RemoteMemory remote) {
+        return rdmaRead(remote.address(), remote.key());
     }
 
     /**
@@ -402,6 +452,21 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Like {@link #rdmaRead(long, int, MemoryRegion, long, int)}.
+     *
+     * @param remote the memory to read from
+     * @param region the memory region, which must be open
+     * @param offset the offset in the region, in bytes
+     * @param length the length in bytes
+     * @return this batch
+     * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
+     */
+    @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
+    public SendBatch rdmaRead(RemoteMemory remote, MemoryRegion region, long offset, int length) {
+        return rdmaRead(remote.addressOf(0, length), remote.key(), region, offset, length);
+    }
+
+    /**
      * Starts a request that compares 8 bytes of the peer's memory and replaces them if they are equal
      * ({@code ibv_wr_atomic_cmp_swp}). The original value is written to the data, in the byte order of the machine.
      *
@@ -415,6 +480,20 @@ public class SendBatch implements AutoCloseable {
     public SendBatch compareAndSwap(long address, int remoteKey, long expected, long replacement) {
         return request(SendOperation.ATOMIC_CMP_AND_SWP, DATA, QueuePairExOps::atomicCmpSwp,
                 remoteKey, address, expected, replacement);
+    }
+
+    /**
+     * Like {@link #compareAndSwap(long, int, long, long)}.
+     *
+     * @param remote the memory, whose first 8 bytes are meant
+     * @param expected the expected value
+     * @param replacement the value that replaces it
+     * @return this batch
+     * @throws IndexOutOfBoundsException if it is shorter
+     */
+    @CFunction("ibv_wr_atomic_cmp_swp")
+    public SendBatch compareAndSwap(RemoteMemory remote, long expected, long replacement) {
+        return compareAndSwap(remote.addressOf(0, Long.BYTES), remote.key(), expected, replacement);
     }
 
     /**
@@ -433,6 +512,19 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
+     * Like {@link #fetchAndAdd(long, int, long)}.
+     *
+     * @param remote the memory, whose first 8 bytes are meant
+     * @param add the value to add
+     * @return this batch
+     * @throws IndexOutOfBoundsException if it is shorter
+     */
+    @CFunction("ibv_wr_atomic_fetch_add")
+    public SendBatch fetchAndAdd(RemoteMemory remote, long add) {
+        return fetchAndAdd(remote.addressOf(0, Long.BYTES), remote.key(), add);
+    }
+
+    /**
      * Starts a request that atomically writes 8 bytes of the peer's memory ({@code ibv_wr_atomic_write}). It has no
      * other data.
      *
@@ -445,6 +537,19 @@ public class SendBatch implements AutoCloseable {
     public SendBatch atomicWrite(long address, int remoteKey, long value) {
         return request(SendOperation.ATOMIC_WRITE, REMOTE, (to, key, at, x, y) -> to.atomicWrite(key, at, x),
                 remoteKey, address, data.value(value), 0);
+    }
+
+    /**
+     * Like {@link #atomicWrite(long, int, long)}.
+     *
+     * @param remote the memory, whose first 8 bytes are meant
+     * @param value the value, in the byte order of the machine
+     * @return this batch
+     * @throws IndexOutOfBoundsException if it is shorter
+     */
+    @CFunction("ibv_wr_atomic_write")
+    public SendBatch atomicWrite(RemoteMemory remote, long value) {
+        return atomicWrite(remote.addressOf(0, Long.BYTES), remote.key(), value);
     }
 
     /**
@@ -463,6 +568,20 @@ public class SendBatch implements AutoCloseable {
     @CFunction("ibv_wr_flush")
     public SendBatch flush(long address, int remoteKey, long length, PlacementType placement, SelectivityLevel level) {
         return flush(address, remoteKey, length, placement.bit(), level);
+    }
+
+    /**
+     * Like {@link #flush(long, int, long, PlacementType, SelectivityLevel)}.
+     *
+     * @param remote the memory to flush, less than 2<sup>32</sup> bytes
+     * @param placement how the data must be placed
+     * @param level what is flushed: with {@link SelectivityLevel#MR} the address and the length do not matter
+     * @return this batch
+     * @throws IllegalArgumentException if the length is out of range
+     */
+    @CFunction("ibv_wr_flush")
+    public SendBatch flush(RemoteMemory remote, PlacementType placement, SelectivityLevel level) {
+        return flush(remote.address(), remote.key(), remote.length(), placement, level);
     }
 
     /**

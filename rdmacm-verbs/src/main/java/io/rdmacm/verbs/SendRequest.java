@@ -13,6 +13,7 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.internal.life.LockGroup;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendFlag;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
@@ -125,6 +126,16 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
+     * Like {@link #rdmaWrite(long, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to write to, from its first byte on
+     * @return this request
+     */
+    public SendRequest rdmaWrite(RemoteMemory remote) {
+        return rdmaWrite(remote.address(), remote.key());
+    }
+
+    /**
      * Turns this request into a write of the data to the peer's memory that also consumes one of the peer's receives,
      * whose completion contains an immediate value ({@code IBV_WR_RDMA_WRITE_WITH_IMM}).
      *
@@ -139,6 +150,17 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
+     * Like {@link #rdmaWriteWithImmediate(long, int, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to write to, from its first byte on
+     * @param immediate the value, in the byte order of the machine
+     * @return this request
+     */
+    public SendRequest rdmaWriteWithImmediate(RemoteMemory remote, int immediate) {
+        return rdmaWriteWithImmediate(remote.address(), remote.key(), immediate);
+    }
+
+    /**
      * Turns this request into a read from the peer's memory into the scatter/gather list ({@code IBV_WR_RDMA_READ}).
      *
      * @param remoteAddress the address to read from
@@ -147,6 +169,16 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      */
     public SendRequest rdmaRead(long remoteAddress, int remoteKey) {
         return rdma(SendOpcode.RDMA_READ, remoteAddress, remoteKey);
+    }
+
+    /**
+     * Like {@link #rdmaRead(long, int)}; the data is not compared with the length of the memory.
+     *
+     * @param remote the memory to read from, from its first byte on
+     * @return this request
+     */
+    public SendRequest rdmaRead(RemoteMemory remote) {
+        return rdmaRead(remote.address(), remote.key());
     }
 
     /**
@@ -166,6 +198,19 @@ public final class SendRequest extends WorkRequest<SendRequests> {
     }
 
     /**
+     * Like {@link #compareAndSwap(long, int, long, long)}.
+     *
+     * @param remote the memory, whose first 8 bytes are meant
+     * @param compare the expected value
+     * @param swap the value that replaces it
+     * @return this request
+     * @throws IndexOutOfBoundsException if it is shorter
+     */
+    public SendRequest compareAndSwap(RemoteMemory remote, long compare, long swap) {
+        return compareAndSwap(remote.addressOf(0, Long.BYTES), remote.key(), compare, swap);
+    }
+
+    /**
      * Turns this request into an atomic fetch-and-add on 8 bytes of the peer's memory
      * ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}). Their original value is written to the scatter/gather list, in the byte
      * order of the machine.
@@ -177,6 +222,18 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      */
     public SendRequest fetchAndAdd(long remoteAddress, int remoteKey, long add) {
         return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remoteAddress, remoteKey, add);
+    }
+
+    /**
+     * Like {@link #fetchAndAdd(long, int, long)}.
+     *
+     * @param remote the memory, whose first 8 bytes are meant
+     * @param add the value to add
+     * @return this request
+     * @throws IndexOutOfBoundsException if it is shorter
+     */
+    public SendRequest fetchAndAdd(RemoteMemory remote, long add) {
+        return fetchAndAdd(remote.addressOf(0, Long.BYTES), remote.key(), add);
     }
 
     /**

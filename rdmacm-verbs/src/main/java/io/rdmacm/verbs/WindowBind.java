@@ -77,7 +77,7 @@ final class WindowBind {
 
     /** Begins the bind, just before the request is posted. {@link #end} must follow. */
     void begin() {
-        before = window.begin(binding.region(), remoteKey);
+        before = window.begin(binding, remoteKey);
     }
 
     /** Begins the bind, and adds it to the batch that C builds. If that throws, the bind has not begun. */
@@ -93,7 +93,7 @@ final class WindowBind {
 
     /** Ends the bind, once it is known whether the request was posted. */
     void end(boolean posted) {
-        window.end(Objects.requireNonNull(before), binding.region(), posted);
+        window.end(Objects.requireNonNull(before), binding, posted);
         before = null;
     }
 }

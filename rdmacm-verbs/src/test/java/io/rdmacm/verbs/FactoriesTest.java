@@ -139,7 +139,7 @@ class FactoriesTest {
         table.put("DeviceMemory imported", () -> context.importDeviceMemory(1));
         table.put("MemoryWindow", () -> domain.allocateMemoryWindow(MemoryWindowType.TYPE_2));
         table.put("VerbsBuffer", () -> VerbsBuffer.allocate(domain, 64));
-        table.put("DmaHandle", () -> DmaHandle.allocate(context, DmaHandleAttributes.create()));
+        table.put("DmaHandle", () -> DmaHandle.allocate(context, DmaHandleAttributes.defaults()));
         table.put("DmaBuf", () -> DmaBuf.export(deviceMemory));
         table.put("RegisteredPool", () -> RegisteredPool.create(domain, 64));
         table.put("CompletionCounter", () -> CompletionCounter.create(context, CompletionCounterType.WRS));

@@ -90,7 +90,7 @@ class ImplicitMemoryRegionTest {
                 assertEntry(memory.address() + 8, 16, all.localKey());
                 assertThatThrownBy(() -> request.data(part, 49, 16)).isInstanceOf(IndexOutOfBoundsException.class);
                 assertThatIllegalStateException().isThrownBy(() -> part.reregister(
-                        Reregistration.change().access(AccessFlag.LOCAL_WRITE)))
+                        Reregistration.builder().access(AccessFlag.LOCAL_WRITE).build()))
                         .withMessageContaining("part of an implicit region");
             }
             assertThat(FakeVerbs.functions()).containsExactly("post_send");

@@ -194,8 +194,8 @@ class MemoryRegionTest {
             // the struct is freed: only the rest of the close is left
             assertThat(region.isOpen()).isFalse();
             assertThatIllegalStateException().isThrownBy(region::kernelHandle).withMessageContaining("is closed");
-            assertThatIllegalStateException().isThrownBy(() -> region.reregister(Reregistration.change()
-                    .access(AccessFlag.LOCAL_WRITE))).withMessageContaining("is closed");
+            assertThatIllegalStateException().isThrownBy(() -> region.reregister(Reregistration.builder()
+                    .access(AccessFlag.LOCAL_WRITE).build())).withMessageContaining("is closed");
             FakeVerbs.release();
             assertThat(user.result()).isEqualTo(Rdma.EIO());
         }
@@ -214,7 +214,7 @@ class MemoryRegionTest {
         LostMemory.of(to -> {
             MemoryRegion region = to.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE);
             Lost before = new Lost(region.memory());
-            region.reregister(Reregistration.change().memory(Arena.ofAuto().allocate(80)));
+            region.reregister(Reregistration.builder().memory(Arena.ofAuto().allocate(80)).build());
             before.awaitCollected();
             return region;
         }).assertKeptUntilDeregistered();

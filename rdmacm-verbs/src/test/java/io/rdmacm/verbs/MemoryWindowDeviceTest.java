@@ -59,8 +59,7 @@ class MemoryWindowDeviceTest {
 
         WorkCompletionStatus writeTo(Player peer, byte value) throws Exception {
             region.memory().fill(value);
-            return run(request().rdmaWrite(peer.binding.remoteAddress(), peer.window.remoteKey())
-                    .data(region, 0, SIZE));
+            return run(request().rdmaWrite(peer.window.remoteMemory()).data(region, 0, SIZE));
         }
 
         @Override
@@ -133,7 +132,9 @@ class MemoryWindowDeviceTest {
 
     private void assertNoAccess() throws Exception {
         server.region.memory().fill((byte) 0);
-        assertThat(client.writeTo(server, (byte) 99)).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
+        client.region.memory().fill((byte) 99);
+        assertThat(client.run(request().rdmaWrite(server.binding.remoteAddress(), server.window.remoteKey())
+                .data(client.region, 0, SIZE))).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
         assertThat(server.region.memory().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
     }
 

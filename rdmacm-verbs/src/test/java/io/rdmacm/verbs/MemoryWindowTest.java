@@ -29,6 +29,7 @@ import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,12 +128,28 @@ class MemoryWindowTest {
     }
 
     @Test
+    void aPeerIsGivenWhatIsBound() throws RdmaException {
+        assertThatIllegalStateException().isThrownBy(first::remoteMemory).withMessageContaining("is not bound");
+        first.bind(stack.queuePair(), 1, binding());
+        RemoteMemory bound = new RemoteMemory(region.remoteAddress() + 16, first.remoteKey(), 1000);
+        assertThat(first.remoteMemory()).isEqualTo(bound);
+        FakeVerbs.fail("fake_bind_mw", Rdma.ENOMEM());
+        assertThatExceptionOfType(WorkRequestException.class).isThrownBy(() -> first.bind(stack.queuePair(), 2,
+                MemoryWindowBinding.of(region, 0, 8)));
+        assertThat(first.remoteMemory()).describedAs("the binding before").isEqualTo(bound);
+
+        first.unbind(stack.queuePair(), 3);
+
+        assertThatIllegalStateException().isThrownBy(first::remoteMemory).withMessageContaining("is not bound");
+    }
+
+    @Test
     void aBindingThatNoLongerFitsItsRegionLeavesTheWindowUnbound() throws RdmaException {
         try (Arena arena = Arena.ofShared()) {
             MemoryRegion shrunk = stack.domain().register(arena.allocate(4096, 4096), AccessFlag.LOCAL_WRITE,
                     AccessFlag.MW_BIND);
             MemoryWindowBinding binding = MemoryWindowBinding.of(shrunk, 1024, 1024, AccessFlag.REMOTE_READ);
-            shrunk.reregister(Reregistration.change().memory(arena.allocate(512, 4096)));
+            shrunk.reregister(Reregistration.builder().memory(arena.allocate(512, 4096)).build());
 
             assertThatThrownBy(() -> first.bind(stack.queuePair(), 1, binding))
                     .isInstanceOf(IndexOutOfBoundsException.class);
@@ -155,6 +172,7 @@ class MemoryWindowTest {
         first.bind(stack.queuePair(), 1, binding);
 
         assertThat(binding.remoteAddress()).isZero();
+        assertThat(first.remoteMemory()).isEqualTo(new RemoteMemory(0, first.remoteKey(), 8));
         assertThat(FakeVerbs.calls("fake_bind_mw").getFirst().data()).isEqualTo(oracleBind(1, Rdma.IBV_SEND_SIGNALED(),
                 region, region.remoteAddress() + 16, 8, Rdma.IBV_ACCESS_ZERO_BASED()));
     }
@@ -280,7 +298,7 @@ class MemoryWindowTest {
         try (MemoryRegion other = stack.domain().allocate(4096, AccessFlag.LOCAL_WRITE, AccessFlag.MW_BIND);
                 MemoryWindow window = stack.domain().allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
             MemoryWindowBinding gone = MemoryWindowBinding.of(other, 0, 4096, AccessFlag.REMOTE_READ);
-            other.reregister(Reregistration.change().memory(smaller));
+            other.reregister(Reregistration.builder().memory(smaller).build());
             assertThatThrownBy(() -> request.bindMemoryWindow(window, 2, gone))
                     .isInstanceOf(IndexOutOfBoundsException.class);
         }

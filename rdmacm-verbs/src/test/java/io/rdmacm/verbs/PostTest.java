@@ -332,7 +332,7 @@ class PostTest {
             SendRequest request = sends.get(0).inline(true).data(region, 0, 8);
             stack.queuePair().postSend(request);
 
-            region.reregister(Reregistration.change().memory(arena.allocate(8)));
+            region.reregister(Reregistration.builder().memory(arena.allocate(8)).build());
             FakeVerbs.reset();
 
             assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))

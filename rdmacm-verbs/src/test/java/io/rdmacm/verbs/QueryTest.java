@@ -90,6 +90,8 @@ class QueryTest {
                 case Duration time -> List.of(TimeUnit.MICROSECONDS.convert(time));
                 case FlagSet<?> flags -> List.of(flags.bits());
                 case DeviceAttributes device -> numbers(device);
+                case DeviceAttributesEx device -> numbers(device);
+                case PortAttributes port -> numbers(port);
                 case Record record -> {
                     List<Long> numbers = new ArrayList<>();
                     for (RecordComponent component : record.getClass().getRecordComponents()) {
@@ -126,6 +128,26 @@ class QueryTest {
                         device.maxSharedReceiveQueues(), device.maxSharedReceiveRequests(),
                         device.maxSharedReceiveScatterGather(), device.maxPartitions(),
                         device.localAckDelay(), device.physicalPorts())
+                .map(QueryTest::numbers).flatMap(List::stream).toList();
+    }
+
+    private static List<Long> numbers(DeviceAttributesEx device) {
+        return Stream.<Object>of(device.basic(), device.onDemandPaging(), device.completionTimestampMask(),
+                        device.coreClock(), device.capabilities(), device.tso(), device.rss(),
+                        device.maxReceiveWorkQueues(), device.packetPacing(), device.rawPacket(),
+                        device.tagMatching(), device.moderation(), device.maxDeviceMemory(), device.pciAtomics(),
+                        device.xrcOnDemandPaging(), device.physicalPorts())
+                .map(QueryTest::numbers).flatMap(List::stream).toList();
+    }
+
+    private static List<Long> numbers(PortAttributes port) {
+        return Stream.<Object>of(port.state(), port.maxMtu(), port.activeMtu(), port.gidTableLength(),
+                        port.capabilities(), port.maxMessageSize(), port.badPartitionKeys(),
+                        port.queueKeyViolations(), port.partitionKeyTableLength(), port.lid(),
+                        port.subnetManagerLid(), port.lidMaskControl(), port.maxVirtualLanes(),
+                        port.subnetManagerServiceLevel(), port.subnetTimeout(), port.initTypeReply(),
+                        port.activeWidth(), port.activeSpeed(), port.physicalState(), port.linkLayer(),
+                        port.globalRouteRequired(), port.extendedCapabilities(), port.activeSpeedEx())
                 .map(QueryTest::numbers).flatMap(List::stream).toList();
     }
 

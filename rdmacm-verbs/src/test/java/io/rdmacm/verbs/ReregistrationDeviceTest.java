@@ -61,7 +61,7 @@ class ReregistrationDeviceTest {
     void aDeviceThatCannotChangesNothing() throws Exception {
         Set<AccessFlag> access = server.region.access();
         try {
-            server.region.reregister(Reregistration.change().access(AccessFlag.LOCAL_WRITE));
+            server.region.reregister(Reregistration.builder().access(AccessFlag.LOCAL_WRITE).build());
             Assumptions.abort("the device can change regions");
         } catch (RdmaUnsupportedException e) {
             assertThat(e.function()).isEqualTo("ibv_rereg_mr");
@@ -75,7 +75,7 @@ class ReregistrationDeviceTest {
     @DisplayName("MRTest.test_mr_rereg_access")
     @Covers("ibv_rereg_mr")
     void otherAccess() throws Exception {
-        change(Reregistration.change().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE));
+        change(Reregistration.builder().access(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE).build());
         assertThat(write()).isEqualTo(WorkCompletionStatus.SUCCESS);
     }
 
@@ -84,7 +84,7 @@ class ReregistrationDeviceTest {
     @Covers("ibv_rereg_mr")
     void lessAccess() throws Exception {
         assertThat(write()).isEqualTo(WorkCompletionStatus.SUCCESS);
-        change(Reregistration.change().access(AccessFlag.LOCAL_WRITE));
+        change(Reregistration.builder().access(AccessFlag.LOCAL_WRITE).build());
         assertThat(write()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
     }
 
@@ -95,10 +95,10 @@ class ReregistrationDeviceTest {
         assertThat(write()).isEqualTo(WorkCompletionStatus.SUCCESS);
         try (ProtectionDomain other = server.context.allocateProtectionDomain()) {
             ProtectionDomain before = server.domain;
-            change(Reregistration.change().protectionDomain(other));
+            change(Reregistration.builder().protectionDomain(other).build());
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(other::close);
             assertThat(write()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
-            change(Reregistration.change().protectionDomain(before));
+            change(Reregistration.builder().protectionDomain(before).build());
         }
     }
 
@@ -108,7 +108,7 @@ class ReregistrationDeviceTest {
     void otherMemory() throws Exception {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment memory = arena.allocate(TrafficEnd.SIZE, 4096);
-            change(Reregistration.change().memory(memory));
+            change(Reregistration.builder().memory(memory).build());
             assertThat(write()).isEqualTo(WorkCompletionStatus.SUCCESS);
             assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).containsOnly(5);
             server.region.close();

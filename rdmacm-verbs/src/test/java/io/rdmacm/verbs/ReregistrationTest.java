@@ -56,8 +56,8 @@ class ReregistrationTest {
         arena.close();
     }
 
-    private static Reregistration change() {
-        return Reregistration.change();
+    private static Reregistration.Builder change() {
+        return Reregistration.builder();
     }
 
     private void assertCalled(int flags, ProtectionDomain domain, long address, long length, int access) {
@@ -71,7 +71,7 @@ class ReregistrationTest {
     void otherAccess() throws RdmaException {
         int oldKey = region.localKey();
 
-        region.reregister(change().access(AccessFlag.LOCAL_WRITE));
+        region.reregister(change().access(AccessFlag.LOCAL_WRITE).build());
 
         assertCalled(Rdma.IBV_REREG_MR_CHANGE_ACCESS(), null, 0, 0, Rdma.IBV_ACCESS_LOCAL_WRITE());
         assertThat(region.access()).containsExactly(AccessFlag.LOCAL_WRITE);
@@ -86,7 +86,7 @@ class ReregistrationTest {
     void otherMemory() throws RdmaException {
         MemorySegment old = region.memory();
 
-        region.reregister(change().memory(other));
+        region.reregister(change().memory(other).build());
 
         assertCalled(Rdma.IBV_REREG_MR_CHANGE_TRANSLATION(), null, other.address(), 8192, 0);
         assertThat(region.memory()).isSameAs(other);
@@ -101,7 +101,7 @@ class ReregistrationTest {
     @Test
     @Covers("ibv_rereg_mr")
     void anotherDomainIsThenTheParent() throws RdmaException {
-        region.reregister(change().protectionDomain(second));
+        region.reregister(change().protectionDomain(second).build());
 
         assertCalled(Rdma.IBV_REREG_MR_CHANGE_PD(), second, 0, 0, 0);
         assertThat(region.protectionDomain()).isSameAs(second);
@@ -115,7 +115,7 @@ class ReregistrationTest {
     @Test
     @Covers("ibv_rereg_mr")
     void allAtOnce() throws RdmaException {
-        region.reregister(change().memory(other).protectionDomain(second).access(AccessFlag.REMOTE_READ));
+        region.reregister(change().memory(other).protectionDomain(second).access(AccessFlag.REMOTE_READ).build());
 
         assertCalled(Rdma.IBV_REREG_MR_FLAGS_SUPPORTED(), second, other.address(), 8192,
                 Rdma.IBV_ACCESS_REMOTE_READ());
@@ -130,7 +130,7 @@ class ReregistrationTest {
         FakeVerbs.fail("ibv_rereg_mr", Rdma.ENOMEM());
 
         ReregistrationException e = catchThrowableOfType(ReregistrationException.class,
-                () -> region.reregister(change().memory(other).protectionDomain(second)));
+                () -> region.reregister(change().memory(other).protectionDomain(second).build()));
 
         assertThat(e).hasMessageStartingWith("ibv_rereg_mr (IBV_REREG_MR_ERR_").hasMessageContaining("ENOMEM");
         switch (code) {
@@ -151,7 +151,7 @@ class ReregistrationTest {
                 assertThat(e.outcome()).isEqualTo(ReregistrationException.Outcome.UNUSABLE);
                 assertThatIllegalStateException().isThrownBy(region::localKey).withMessageContaining("only be closed");
                 assertThatIllegalStateException().isThrownBy(region::memory);
-                assertThatIllegalStateException().isThrownBy(() -> region.reregister(change().memory(other)));
+                assertThatIllegalStateException().isThrownBy(() -> region.reregister(change().memory(other).build()));
                 assertThatIllegalStateException()
                         .isThrownBy(() -> SendRequests.allocate(1, 1).get(0).data(region, 0, 8));
                 assertThatIllegalStateException().isThrownBy(second::close).withMessageContaining("open children");
@@ -170,7 +170,7 @@ class ReregistrationTest {
         FakeVerbs.fail("ibv_rereg_mr", Rdma.EOPNOTSUPP());
 
         assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> region.reregister(change().access().protectionDomain(second)))
+                .isThrownBy(() -> region.reregister(change().access().protectionDomain(second).build()))
                 .withMessageContaining("the region is unchanged");
 
         assertThat(region.access()).isNotEmpty();
@@ -179,25 +179,26 @@ class ReregistrationTest {
 
     @Test
     void whatCannotBeDoneIsRefusedBeforeAnyNativeCall() throws RdmaException {
-        assertThatIllegalArgumentException().isThrownBy(() -> region.reregister(change()))
+        assertThatIllegalArgumentException().isThrownBy(() -> region.reregister(change().build()))
                 .withMessageContaining("nothing to change");
         assertThatIllegalArgumentException().isThrownBy(() -> change().memory(MemorySegment.ofArray(new byte[8])))
                 .withMessageContaining("Java heap");
         assertThatIllegalArgumentException().isThrownBy(() -> change().access(AccessFlag.REMOTE_WRITE));
-        assertThatIllegalArgumentException().isThrownBy(() -> region.reregister(change().memory(other.asReadOnly())))
+        Reregistration unwritable = change().memory(other.asReadOnly()).build();
+        assertThatIllegalArgumentException().isThrownBy(() -> region.reregister(unwritable))
                 .withMessageContaining("read-only");
-        Reregistration moved = change().protectionDomain(second);
+        Reregistration moved = change().protectionDomain(second).build();
         second.close();
         assertThatIllegalStateException().isThrownBy(() -> region.reregister(moved))
                 .withMessageContaining("ProtectionDomain is closed");
         assertThatIllegalStateException().isThrownBy(() -> change().protectionDomain(second));
         try (MemoryRegion imported = stack.domain().importRegion(1)) {
-            assertThatIllegalStateException().isThrownBy(() -> imported.reregister(change().memory(other)))
+            assertThatIllegalStateException().isThrownBy(() -> imported.reregister(change().memory(other).build()))
                     .withMessageContaining("not memory of this process");
         }
         try (FakeStack foreign = new FakeStack()) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> region.reregister(change().protectionDomain(foreign.domain())))
+                    .isThrownBy(() -> region.reregister(change().protectionDomain(foreign.domain()).build()))
                     .withMessageContaining("another context");
         }
         assertThat(FakeVerbs.calls("ibv_rereg_mr")).isEmpty();

@@ -90,9 +90,9 @@ class SendBatchDeviceTest {
                 try (SendBatch batch = one.pair.startBatch()) {
                     batch.id(i);
                     if (read) {
-                        batch.rdmaRead(other.address(0), other.region.remoteKey());
+                        batch.rdmaRead(other.region.remoteMemory());
                     } else {
-                        batch.rdmaWrite(other.address(0), other.region.remoteKey());
+                        batch.rdmaWrite(other.region.remoteMemory());
                     }
                     batch.data(one.region, 0, length);
                     batch.complete();
@@ -145,7 +145,7 @@ class SendBatchDeviceTest {
                 other.pair.postReceive(other.receive.id(i).noData());
                 one.fill(0, LENGTH, i);
                 try (SendBatch batch = one.pair.startBatch()) {
-                    batch.rdmaWriteWithImmediate(other.address(0), other.region.remoteKey(), i)
+                    batch.rdmaWriteWithImmediate(other.region.remoteMemory(), i)
                             .data(one.region, 0, LENGTH);
                     batch.complete();
                 }
@@ -166,7 +166,7 @@ class SendBatchDeviceTest {
             for (int i = 0; i < ITERATIONS; i++) {
                 other.region.memory().set(ValueLayout.JAVA_LONG, 0, i);
                 try (SendBatch batch = one.pair.startBatch()) {
-                    batch.compareAndSwap(other.address(0), other.region.remoteKey(), i, ~i).data(one.region, 8, 8);
+                    batch.compareAndSwap(other.region.remoteMemory(), i, ~i).data(one.region, 8, 8);
                     batch.complete();
                 }
                 assertThat(one.success().opcode()).isEqualTo(WorkCompletionOpcode.COMP_SWAP);
@@ -184,7 +184,7 @@ class SendBatchDeviceTest {
             other.region.memory().set(ValueLayout.JAVA_LONG, 0, 0);
             for (int i = 0; i < ITERATIONS; i++) {
                 try (SendBatch batch = one.pair.startBatch()) {
-                    batch.fetchAndAdd(other.address(0), other.region.remoteKey(), 3).data(one.region, 8, 8);
+                    batch.fetchAndAdd(other.region.remoteMemory(), 3).data(one.region, 8, 8);
                     batch.complete();
                 }
                 assertThat(one.success().opcode()).isEqualTo(WorkCompletionOpcode.FETCH_ADD);
@@ -199,7 +199,7 @@ class SendBatchDeviceTest {
     void atomicWrite() throws Exception {
         MessageTraffic.connected(reliable(SendOperation.ATOMIC_WRITE), (one, other) -> {
             try (SendBatch batch = one.pair.startBatch()) {
-                batch.atomicWrite(other.address(0), other.region.remoteKey(), 0x123456789abcdefL);
+                batch.atomicWrite(other.region.remoteMemory(), 0x123456789abcdefL);
                 batch.complete();
             }
             WorkCompletion done = one.completion();

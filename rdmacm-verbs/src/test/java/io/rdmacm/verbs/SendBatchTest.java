@@ -33,6 +33,7 @@ import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.MemoryWindowType;
 import io.rdmacm.verbs.work.PlacementType;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SelectivityLevel;
 import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +48,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SendBatchTest {
     private static final int KEY = 0x87654321;
     private static final long ADDRESS = 0x8899aabbccddeeffL;
+    private static final RemoteMemory MEMORY = new RemoteMemory(ADDRESS, KEY, 8);
     private static final long VALUE = 0xfedcba9876543210L;
     private static final MemorySegment BYTES = MemorySegment.ofArray(new byte[] {1, -2, 3, -4, 5, -6, 7, -8});
 
@@ -111,6 +113,19 @@ class SendBatchTest {
                 row("wr_flush", SendOperation.FLUSH,
                         b -> b.flush(ADDRESS, KEY, 0xffffffffL, PlacementType.PERSISTENT, SelectivityLevel.MR),
                         unsigned(KEY), ADDRESS, 0xffffffffL, 2, 1),
+                row("wr_rdma_write", SendOperation.RDMA_WRITE, b -> b.rdmaWrite(MEMORY), unsigned(KEY), ADDRESS),
+                row("wr_rdma_write_imm", SendOperation.RDMA_WRITE_WITH_IMM,
+                        b -> b.rdmaWriteWithImmediate(MEMORY, 7), unsigned(KEY), ADDRESS, network(7)),
+                row("wr_rdma_read", SendOperation.RDMA_READ, b -> b.rdmaRead(MEMORY), unsigned(KEY), ADDRESS),
+                row("wr_atomic_cmp_swp", SendOperation.ATOMIC_CMP_AND_SWP,
+                        b -> b.compareAndSwap(MEMORY, VALUE, ~VALUE), unsigned(KEY), ADDRESS, VALUE, ~VALUE),
+                row("wr_atomic_fetch_add", SendOperation.ATOMIC_FETCH_AND_ADD,
+                        b -> b.fetchAndAdd(MEMORY, VALUE), unsigned(KEY), ADDRESS, VALUE),
+                row("wr_atomic_write", SendOperation.ATOMIC_WRITE, b -> b.atomicWrite(MEMORY, VALUE),
+                        unsigned(KEY), ADDRESS),
+                row("wr_flush", SendOperation.FLUSH,
+                        b -> b.flush(MEMORY, PlacementType.PERSISTENT, SelectivityLevel.MR),
+                        unsigned(KEY), ADDRESS, 8, 2, 1),
                 row("wr_local_inv", SendOperation.LOCAL_INV, b -> b.localInvalidate(KEY), unsigned(KEY)),
                 row("wr_send_tso", SendOperation.TSO, b -> b.tso(BYTES, 0xfffe)));
     }
@@ -260,8 +275,15 @@ class SendBatchTest {
             batch.inline(true).rdmaWrite(ADDRESS, KEY, region, 5, 6).send(region, 7, 8);
             batch.rdmaRead(ADDRESS, KEY, region, 9, 10);
         });
+        RemoteMemory memory = new RemoteMemory(ADDRESS, KEY, 10);
+        List<FakeVerbs.Call> checked = calls(batch -> {
+            batch.id(1).send(region, 1, 2).id(2).rdmaWrite(memory, region, 3, 4);
+            batch.inline(true).rdmaWrite(memory, region, 5, 6).send(region, 7, 8);
+            batch.rdmaRead(memory, region, 9, 10);
+        });
 
         assertThat(together).usingRecursiveComparison().isEqualTo(apart);
+        assertThat(checked).usingRecursiveComparison().isEqualTo(apart);
         assertThat(together).hasSize(12);
     }
 
@@ -286,6 +308,10 @@ class SendBatchTest {
                 assertThatThrownBy(() -> batch.send(stack.region(), stack.region().length(), 1))
                         .isInstanceOf(IndexOutOfBoundsException.class);
                 assertThatThrownBy(() -> batch.rdmaRead(ADDRESS, KEY, stack.region(), -1, 1))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> batch.rdmaRead(MEMORY, stack.region(), 0, 9))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> batch.rdmaWrite(MEMORY, stack.region(), 0, 9))
                         .isInstanceOf(IndexOutOfBoundsException.class);
                 assertThatIllegalStateException().isThrownBy(() -> batch.rdmaWrite(ADDRESS, KEY, closed, 0, 1))
                         .withMessageContaining("closed");
@@ -410,7 +436,7 @@ class SendBatchTest {
             batch.inline(true).send(region, 0, 8).send();
             batch.inlineData(list);
 
-            region.reregister(Reregistration.change().memory(arena.allocate(8)));
+            region.reregister(Reregistration.builder().memory(arena.allocate(8)).build());
 
             batch.send();
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(list))

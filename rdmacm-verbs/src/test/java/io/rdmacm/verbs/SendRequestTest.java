@@ -24,6 +24,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
+import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +39,7 @@ class SendRequestTest {
     private static final long ID = 0xf123456789abcdefL;
     private static final long REMOTE = 0x8877665544332211L;
     private static final int KEY = 0x9abcdef0;
+    private static final RemoteMemory MEMORY = new RemoteMemory(REMOTE, KEY, 8);
     private static final int IMMEDIATE = 0x81020384;
     private static final long COMPARE = 0xfedcba9876543210L;
     private static final long SWAP = 0x8000000000000001L;
@@ -71,6 +73,11 @@ class SendRequestTest {
                 new Row(SendOpcode.RDMA_READ, r -> r.rdmaRead(REMOTE, KEY), 0),
                 new Row(SendOpcode.ATOMIC_CMP_AND_SWP, r -> r.compareAndSwap(REMOTE, KEY, COMPARE, SWAP), 0),
                 new Row(SendOpcode.ATOMIC_FETCH_AND_ADD, r -> r.fetchAndAdd(REMOTE, KEY, COMPARE), 0),
+                new Row(SendOpcode.RDMA_WRITE, r -> r.rdmaWrite(MEMORY), 0),
+                new Row(SendOpcode.RDMA_WRITE_WITH_IMM, r -> r.rdmaWriteWithImmediate(MEMORY, IMMEDIATE), IMMEDIATE),
+                new Row(SendOpcode.RDMA_READ, r -> r.rdmaRead(MEMORY), 0),
+                new Row(SendOpcode.ATOMIC_CMP_AND_SWP, r -> r.compareAndSwap(MEMORY, COMPARE, SWAP), 0),
+                new Row(SendOpcode.ATOMIC_FETCH_AND_ADD, r -> r.fetchAndAdd(MEMORY, COMPARE), 0),
                 new Row(SendOpcode.LOCAL_INV, r -> r.localInvalidate(KEY), KEY));
     }
 
@@ -246,5 +253,14 @@ class SendRequestTest {
         assertThatIllegalArgumentException().isThrownBy(() -> SendRequests.allocate(1, 0));
         assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> block.get(3));
         assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> block.get(-1));
+    }
+
+    @Test
+    void anAtomicOperationNeedsEightBytesOfThePeer() {
+        RemoteMemory shorter = MEMORY.slice(1);
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+                .isThrownBy(() -> request.compareAndSwap(shorter, COMPARE, SWAP));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> request.fetchAndAdd(shorter, 1));
+        assertThat(request.opcode()).isEqualTo(SendOpcode.SEND);
     }
 }

@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
@@ -12,12 +13,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.counter.CompletionCounter;
 import io.rdmacm.verbs.counter.CompletionCounterType;
 import io.rdmacm.verbs.device.AsyncEventType;
 import io.rdmacm.verbs.efa.EfaQueuePair;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.flow.Counters;
 import io.rdmacm.verbs.flow.EspAttributes;
 import io.rdmacm.verbs.flow.Flow;
@@ -105,7 +108,7 @@ class UseAfterCloseTest {
         }
         CompletionCounter counter = CompletionCounter.create(stack.context(), CompletionCounterType.WRS);
         counter.close();
-        DmaHandle dmaHandle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create());
+        DmaHandle dmaHandle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.defaults());
         dmaHandle.close();
         VerbsBuffer buffer = VerbsBuffer.allocate(stack.domain(), 8);
         buffer.close();
@@ -128,7 +131,7 @@ class UseAfterCloseTest {
                 .argument(MemoryWindowBinding.class, binding).argument(QueuePair.class, stack.queuePair())
                 .argument(ParentDomainAttributes.class, ParentDomainAttributes.create())
                 .argument(DeviceMemory.class, deviceMemory)
-                .argument(Reregistration.class, Reregistration.change())
+                .argument(Reregistration.class, Reregistration.builder().access().build())
                 .argument(AddressAttributes.class, AddressAttributes.builder().build())
                 .argument(Gid.class, new Gid(-1, 1))
                 .argument(CompletionChannel.class, stack.channel())
@@ -147,6 +150,17 @@ class UseAfterCloseTest {
                 .argument(ReceiveRequest.class, ReceiveRequests.allocate(1, 1).get(0))
                 .argument(ReceiveRequests.class, ReceiveRequests.allocate(2, 1))
                 .tests();
+    }
+
+    @Test
+    void theCObjectOfAClosedObjectCannotBeRead() throws RdmaException {
+        try (FakeStack open = new FakeStack()) {
+            MemoryRegion region = open.domain().allocate(8);
+            MemorySegment handle = region.handle();
+            assertThat(ibv_mr.lkey(handle)).isEqualTo(region.localKey());
+            region.close();
+            assertThatIllegalStateException().isThrownBy(() -> ibv_mr.lkey(handle));
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 
+import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.core.internal.engine.GuardedFuture;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
@@ -17,8 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Operations of a {@link Connection} that return at once; the future completes when the operation has finished.
  * Operations are started in the order of the calls. Those for which there is no room wait inside the connection, up to
- * {@value #MOST_WAITING} of them, and as long as the copies of messages that wait have no more than
- * {@value #MOST_BYTES} bytes together; the futures of further ones fail with an RdmaException at once.
+ * {@link ConnectionSettings#asyncLimit()} of them, and as long as the copies of messages that wait have no more than
+ * {@value #MOST_BYTES} bytes together. {@link ConnectionSettings#asyncOverflow()} says what becomes of further ones:
+ * their futures fail with an RdmaException at once, or the calls wait. If a call that waits is interrupted, or would
+ * wait in a handler, the operation is not started, and its future fails.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
@@ -31,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * operation.
  */
 public final class AsyncOperations {
-    private static final int MOST_WAITING = 1 << 14;
     private static final int MOST_BYTES = 1 << 26;
 
     private final Connection connection;
+    private final int limit;
     private final Runnable guard;
     // The following two are guarded by the lock of the connection.
     // what there was no room for
@@ -46,6 +49,7 @@ public final class AsyncOperations {
 
     AsyncOperations(Connection connection) {
         this.connection = connection;
+        this.limit = connection.settings().asyncLimit();
         this.guard = connection::requireNotInHandler;
     }
 
@@ -85,6 +89,41 @@ public final class AsyncOperations {
      */
     public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, int length, int immediate) {
         return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, immediate);
+    }
+
+    /**
+     * Sends several parts of memory as one message ({@code IBV_WR_SEND}).
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @return completes when the peer's device has acknowledged the message
+     * @throws IllegalArgumentException when there are too many parts
+     */
+    public CompletableFuture<Void> send(ScatterGatherList parts) {
+        return operate(SendOpcode.SEND, parts, null);
+    }
+
+    /**
+     * Reads the peer's memory into several parts of local memory, which are filled one after the other.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory, of which as many bytes are read as the parts have
+     * @return completes when the data has arrived
+     * @throws IllegalArgumentException when there are too many parts
+     */
+    public CompletableFuture<Void> read(ScatterGatherList parts, RemoteMemory remote) {
+        return operate(SendOpcode.RDMA_READ, parts, remote);
+    }
+
+    /**
+     * Writes several parts of local memory to the peer's memory, one after the other.
+     *
+     * @param parts at most {@link ConnectionSettings#scatterGather()}; the list itself can be reused at once
+     * @param remote the peer's memory, of which as many bytes are written as the parts have
+     * @return completes when the peer's device has acknowledged the write
+     * @throws IllegalArgumentException when there are too many parts
+     */
+    public CompletableFuture<Void> write(ScatterGatherList parts, RemoteMemory remote) {
+        return operate(SendOpcode.RDMA_WRITE, parts, remote);
     }
 
     /**
@@ -161,6 +200,11 @@ public final class AsyncOperations {
                 immediate, operation, 0, false), () -> null);
     }
 
+    private CompletableFuture<Void> operate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote) {
+        connection.operations().check(opcode, parts, remote, 0);
+        return submit(false, new Parts(connection, opcode, parts, remote), () -> null);
+    }
+
     private CompletableFuture<Long> atomic(SendOpcode opcode, RemoteMemory remote, long first, long second) {
         Operations.checkAtomic(remote, 0);
         AtomicResult result = new AtomicResult(connection);
@@ -169,14 +213,23 @@ public final class AsyncOperations {
 
     private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
         Operation<T> operation = new Operation<>(guard, needsBuffer, starter, result);
-        connection.submit(operation);
+        try {
+            connection.submit(operation);
+        } catch (RdmaException | IllegalStateException e) {
+            operation.future.completeExceptionally(e);
+        }
         return operation.future;
+    }
+
+    /** Returns whether an operation with as many bytes to be copied can be started or wait. With the lock held. */
+    boolean takes(long copied) {
+        return waiting.isEmpty() || waiting.size() < limit && bytes + copied <= MOST_BYTES;
     }
 
     /** Starts an operation, or lets it wait for room. With the lock held. */
     void add(Operation<?> operation) {
         if (!waiting.isEmpty() || !connection.canStart(operation.needsBuffer)) {
-            if (waiting.size() >= MOST_WAITING || bytes + operation.starter.bytes() > MOST_BYTES) {
+            if (!takes(operation.bytes())) {
                 // Nothing depends on the future yet that would run here.
                 operation.future.completeExceptionally(new RdmaException("ibv_post_send", waiting.size()
                         + " operations already wait for room on " + connection + ": wait for some of them"));
@@ -291,6 +344,31 @@ public final class AsyncOperations {
         }
     }
 
+    /** Transfers parts that are listed in an object which belongs to the program as soon as it has its future. */
+    private static final class Parts implements Starter {
+        private final Connection connection;
+        private final SendOpcode opcode;
+        private ScatterGatherList parts;
+        private final @Nullable RemoteMemory remote;
+
+        Parts(Connection connection, SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote) {
+            this.connection = connection;
+            this.opcode = opcode;
+            this.parts = parts;
+            this.remote = remote;
+        }
+
+        @Override
+        public void start(OperationHandler handler) throws RdmaException {
+            connection.operations().start(opcode, parts, remote, 0, handler, 0, false);
+        }
+
+        @Override
+        public void mustWait() {
+            parts = parts.copy();
+        }
+    }
+
     /** The result of an operation that has succeeded. */
     @FunctionalInterface
     private interface Result<T> {
@@ -310,6 +388,11 @@ public final class AsyncOperations {
             this.needsBuffer = needsBuffer;
             this.starter = starter;
             this.result = result;
+        }
+
+        /** Returns how much memory it takes while it waits. */
+        long bytes() {
+            return starter.bytes();
         }
 
         @Override

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 
@@ -110,6 +111,7 @@ public final class Connection implements AutoCloseable {
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
     private static final Wait.Goal<Completions> ROOM = (mine, none) -> mine.connection().hasRoom(false);
     private static final Wait.Goal<Completions> ROOM_AND_BUFFER = (mine, none) -> mine.connection().hasRoom(true);
+    private static final Wait.Goal<Completions> TURN = (mine, bytes) -> mine.connection().asyncOperations.takes(bytes);
     private static final Wait.Goal<Completions> COMPLETION = (mine, number) -> mine.connection().isCompleted(number);
     private static final Wait.Goal<Completions> DRAINED = (mine, none) -> mine.connection().isDrained();
     private static final Wait.Goal<Completions> LINGERED = (mine, none) -> mine.connection().hasEnded()
@@ -132,7 +134,7 @@ public final class Connection implements AutoCloseable {
     private final ConnectionCounters.Recorder counters = new ConnectionCounters.Recorder();
     private final Operations operations;
     private final OperationQueue operationQueue = new OperationQueue(this);
-    private final AsyncOperations asyncOperations = new AsyncOperations(this);
+    private final AsyncOperations asyncOperations;
     private final HandlerCalls calls;
     private volatile @Nullable Object attachment;
     // Everything below is guarded by the lock.
@@ -165,6 +167,7 @@ public final class Connection implements AutoCloseable {
         this.freed = lock.newCondition();
         this.ring = queues.ring();
         this.operations = new Operations(this, ring, domain, counters, settings);
+        this.asyncOperations = new AsyncOperations(this);
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
 
@@ -216,6 +219,19 @@ public final class Connection implements AutoCloseable {
      */
     public ConnectionParameters peerParameters() {
         return link.peerParameters();
+    }
+
+    /**
+     * {@return the size in bytes of the largest message that the peer receives; empty unless both sides have
+     * {@linkplain ConnectionSettings.Builder#agreedSizes told each other}}
+     */
+    public OptionalInt peerMessageSize() {
+        return link.peerMessageSize();
+    }
+
+    /** Returns the size in bytes of the largest message that this side receives. */
+    int receiveSize() {
+        return queues.receives().messageSize();
     }
 
     /** {@return a copy of the private data in {@link #peerParameters()}} */
@@ -961,7 +977,7 @@ public final class Connection implements AutoCloseable {
     RdmaException endReason() {
         try {
             requireUsable(RECEIVE);
-            return new DisconnectedException(RECEIVE + " on " + this, link.isDisconnectedByPeer());
+            return link.disconnected(RECEIVE + " on " + this);
         } catch (RdmaException e) {
             return e;
         }
@@ -1132,8 +1148,11 @@ public final class Connection implements AutoCloseable {
     }
 
     /** Starts an asynchronous operation, or lets it wait. Takes the lock. */
-    void submit(AsyncOperations.Operation<?> operation) {
+    void submit(AsyncOperations.Operation<?> operation) throws RdmaException {
         try (var _ = lock.hold()) {
+            if (settings.asyncOverflow() == AsyncOverflow.WAIT) {
+                awaitTurn(operation);
+            }
             asyncOperations.add(operation);
             calls.ensureDriver();
             if (asyncOperations.hasFailed()) {
@@ -1143,10 +1162,30 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /** Waits until an asynchronous operation may wait for room. With the lock held. */
+    private void awaitTurn(AsyncOperations.Operation<?> operation) throws RdmaException {
+        try {
+            await(TURN, operation.bytes(), Deadline.FOREVER, SEND);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RdmaException(SEND, "the thread was interrupted while it waited for room on " + this);
+        }
+    }
+
     void requireFitting(long length) {
         if (length < 0 || length > settings.messageSize()) {
             throw new IllegalArgumentException("a message of " + length
                     + " bytes on a connection for messages of at most " + settings.messageSize());
+        }
+        requireTaken(length);
+    }
+
+    /** Checks that the peer receives messages of a length, if it has told. */
+    void requireTaken(long length) {
+        OptionalInt most = link.peerMessageSize();
+        if (most.isPresent() && length > most.getAsInt()) {
+            throw new IllegalArgumentException("a message of " + length + " bytes to a peer that receives at most "
+                    + most.getAsInt() + " bytes, on " + this);
         }
     }
 
@@ -1279,7 +1318,7 @@ public final class Connection implements AutoCloseable {
             throw link.failure();
         }
         if (link.isDisconnected()) {
-            throw new DisconnectedException(what + " on " + this, link.isDisconnectedByPeer());
+            throw link.disconnected(what + " on " + this);
         }
         if (broken != null) {
             throw broken;

@@ -3,8 +3,10 @@ package io.rdmacm.core.connection;
 
 import java.time.Duration;
 
+import io.rdmacm.core.TrafficCounters;
+
 /** What a connection, or all connections of a manager, have done so far. Immutable. */
-public final class ConnectionCounters {
+public final class ConnectionCounters implements TrafficCounters {
     /** Nothing yet. */
     static final ConnectionCounters NONE = new Recorder().snapshot(0);
 
@@ -17,21 +19,25 @@ public final class ConnectionCounters {
     }
 
     /** {@return the messages that were handed to the device} */
+    @Override
     public long messagesSent() {
         return counted.messagesSent;
     }
 
     /** {@return the bytes of the messages that were handed to the device} */
+    @Override
     public long bytesSent() {
         return counted.bytesSent;
     }
 
     /** {@return the messages and remote writes with immediate values that have arrived} */
+    @Override
     public long messagesReceived() {
         return counted.messagesReceived;
     }
 
     /** {@return the bytes of the messages and remote writes with immediate values that have arrived} */
+    @Override
     public long bytesReceived() {
         return counted.bytesReceived;
     }

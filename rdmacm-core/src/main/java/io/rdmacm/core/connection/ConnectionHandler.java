@@ -27,7 +27,8 @@ public interface ConnectionHandler {
      * Called for each message.
      *
      * @param connection the connection
-     * @param message the message, which is closed when this method returns; {@link Message#retain()} keeps its buffer
+     * @param message the message, which is closed when this method returns: using it later throws
+     *        IllegalStateException; {@link Message#retain()} keeps its buffer
      * @throws Exception logged, and otherwise ignored
      */
     default void onMessage(Connection connection, Message message) throws Exception {

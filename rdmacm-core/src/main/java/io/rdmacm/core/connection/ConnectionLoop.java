@@ -155,9 +155,14 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         return loop.fd();
     }
 
-    /** {@return how many connections this loop drives} */
+    @Override
     public int connections() {
         return loop.members().size();
+    }
+
+    @Override
+    public long completions() {
+        return loop.completions();
     }
 
     /**

@@ -17,6 +17,12 @@ public abstract sealed class ConnectionLoopGroup implements AutoCloseable permit
     /** Returns the loop for the next connection over a device. */
     abstract ConnectionLoop next(ConnectionManager manager, DeviceResources device) throws RdmaException;
 
+    /** {@return how many connections the loops drive} */
+    public abstract int connections();
+
+    /** {@return how many completions the loops have taken so far} */
+    public abstract long completions();
+
     /** Checks that this thread is not inside a handler of the loops. */
     abstract void requireNotInHandler();
 

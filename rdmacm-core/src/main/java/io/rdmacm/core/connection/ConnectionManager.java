@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
+import java.util.function.ToLongFunction;
 import javax.management.ObjectName;
 
 import io.rdmacm.core.CmId;
@@ -116,6 +117,31 @@ public final class ConnectionManager implements AutoCloseable {
             return listener;
         } finally {
             leave();
+        }
+    }
+
+    /**
+     * Listens for connections, and accepts them all: they are passed to their handlers, from the beginning.
+     *
+     * @param address the address to listen on, as for {@link #listen(InetSocketAddress, int, ConnectionSettings)}
+     * @param backlog how many handshakes may be in progress, at least 1; further requests wait
+     * @param settings the settings of the accepted connections, with a handler
+     * @return the listener, to be closed; its methods that accept throw IllegalStateException
+     * @throws IllegalStateException when the settings have no handler
+     * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
+     * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
+     */
+    public Listener serve(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
+        Listener listener = listen(address, backlog, settings);
+        boolean serving = false;
+        try {
+            listener.acceptAll();
+            serving = true;
+            return listener;
+        } finally {
+            if (!serving) {
+                listener.close();
+            }
         }
     }
 
@@ -249,6 +275,13 @@ public final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** {@return the open loops of this manager, as groups} */
+    public List<ConnectionLoopGroup> loops() {
+        try (var _ = lock.hold()) {
+            return List.copyOf(groups);
+        }
+    }
+
     /** {@return how many connections of this manager have been established, those that were closed included} */
     public long establishedConnections() {
         try (var _ = lock.hold()) {
@@ -269,6 +302,22 @@ public final class ConnectionManager implements AutoCloseable {
             sum = sum.plus(connection.counters());
         }
         return sum;
+    }
+
+    /** {@return how many bytes the pools of this manager have registered, for all its devices} */
+    public long registeredBytes() {
+        return sumOfDevices(DeviceResources::registeredBytes);
+    }
+
+    /** {@return how many buffers of these pools are in use: for receives, and messages that are not closed or sent} */
+    public long buffersInUse() {
+        return sumOfDevices(DeviceResources::buffersInUse);
+    }
+
+    private long sumOfDevices(ToLongFunction<DeviceResources> number) {
+        try (var _ = lock.hold()) {
+            return devices.values().stream().mapToLong(number).sum();
+        }
     }
 
     /**

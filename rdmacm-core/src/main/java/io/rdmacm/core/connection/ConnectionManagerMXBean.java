@@ -41,6 +41,18 @@ public interface ConnectionManagerMXBean {
     /** {@return {@link ConnectionCounters#waits()} of all connections} */
     long getWaits();
 
+    /** {@return {@link ConnectionLoopGroup#connections()} of all loops} */
+    long getLoopConnections();
+
+    /** {@return {@link ConnectionLoopGroup#completions()} of the open loops} */
+    long getLoopCompletions();
+
+    /** {@return {@link ConnectionManager#registeredBytes()}} */
+    long getRegisteredBytes();
+
+    /** {@return {@link ConnectionManager#buffersInUse()}} */
+    long getBuffersInUse();
+
     /** {@return the open connections, each with its counters} */
     List<ConnectionRow> getConnections();
 

@@ -34,6 +34,9 @@ public final class ConnectionSettings {
     private final WaitPolicy waiting;
     private final int inlineSize;
     private final int scatterGather;
+    private final boolean agreedSizes;
+    private final int asyncLimit;
+    private final AsyncOverflow asyncOverflow;
     private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
     private final @Nullable ConnectionLoopGroup loops;
 
@@ -52,6 +55,9 @@ public final class ConnectionSettings {
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
         scatterGather = builder.scatterGather;
+        agreedSizes = builder.agreedSizes;
+        asyncLimit = builder.asyncLimit;
+        asyncOverflow = Objects.requireNonNull(builder.asyncOverflow, "asyncOverflow");
         handlers = builder.handlers;
         loops = builder.loops;
     }
@@ -88,6 +94,9 @@ public final class ConnectionSettings {
         builder.waiting = waiting;
         builder.inlineSize = inlineSize;
         builder.scatterGather = scatterGather;
+        builder.agreedSizes = agreedSizes;
+        builder.asyncLimit = asyncLimit;
+        builder.asyncOverflow = asyncOverflow;
         builder.handlers = handlers;
         builder.loops = loops;
         return builder;
@@ -167,6 +176,21 @@ public final class ConnectionSettings {
         return scatterGather;
     }
 
+    /** {@return whether this side tells the peer how large a message it receives, and asks for the same} */
+    public boolean agreedSizes() {
+        return agreedSizes;
+    }
+
+    /** {@return how many operations of {@link Connection#async()} can wait for room} */
+    public int asyncLimit() {
+        return asyncLimit;
+    }
+
+    /** {@return what becomes of further ones} */
+    public AsyncOverflow asyncOverflow() {
+        return asyncOverflow;
+    }
+
     /** {@return the largest message in bytes that is passed to the device in its work request; 0 for none} */
     public int inlineSize() {
         return inlineSize;
@@ -206,6 +230,9 @@ public final class ConnectionSettings {
         private WaitPolicy waiting = WaitPolicy.defaults();
         private int inlineSize;
         private int scatterGather = 1;
+        private boolean agreedSizes;
+        private int asyncLimit = 1 << 14;
+        private AsyncOverflow asyncOverflow = AsyncOverflow.REFUSE;
         private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
         private @Nullable ConnectionLoopGroup loops;
 
@@ -398,6 +425,33 @@ public final class ConnectionSettings {
         }
 
         /**
+         * Sets whether the peers tell each other, when they connect, how large a message they receive. A longer message
+         * is then refused before it is sent, where otherwise it ends the connection. Only for two programs of this
+         * library that both set it: it takes 8 bytes of the private data in front of those of the program.
+         *
+         * @param on false by default
+         * @return this builder
+         * @see Connection#peerMessageSize()
+         */
+        public Builder agreedSizes(boolean on) {
+            agreedSizes = on;
+            return this;
+        }
+
+        /**
+         * Bounds {@link Connection#async()}.
+         *
+         * @param limit how many operations can wait for room inside the connection, at least 1; 16384 by default
+         * @param overflow what becomes of further ones; {@link AsyncOverflow#REFUSE} by default
+         * @return this builder
+         */
+        public Builder async(int limit, AsyncOverflow overflow) {
+            asyncLimit = limit;
+            asyncOverflow = overflow;
+            return this;
+        }
+
+        /**
          * Sets the largest message that is passed to the device in its work request ({@code IBV_SEND_INLINE}), which
          * saves the device a read of the buffer.
          *
@@ -434,6 +488,7 @@ public final class ConnectionSettings {
             requirePositive("sendBuffers", sendBuffers);
             requirePositive("operations", operations);
             requirePositive("scatterGather", scatterGather);
+            requirePositive("asyncLimit", asyncLimit);
             long requests = (long) receiveBuffers + sendBuffers + operations;
             if (requests > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "

@@ -42,8 +42,6 @@ final class HandlerCalls {
     private final Operations operations;
     private final boolean inLoop;
     private final ArrayDeque<ReceiveBuffer> arrived;
-    // what the handler is given
-    private final Message message;
     private final Call writable;
     // that of this connection, as soon as the connection is established
     private ConnectionHandler handler = NOBODY;
@@ -69,7 +67,6 @@ final class HandlerCalls {
         this.operations = operations;
         this.inLoop = queues.isInLoop();
         this.arrived = arrived;
-        this.message = new Message(connection, null);
         this.writable = () -> handler.onWritable(connection);
     }
 
@@ -217,7 +214,8 @@ final class HandlerCalls {
     }
 
     private void deliver(ReceiveBuffer buffer) {
-        message.in(buffer);
+        // not one for all: the program may keep it, and must not find the bytes of another one in it
+        Message message = new Message(connection, buffer);
         int holds = lock.release();
         try {
             if (buffer.isRemoteWrite()) {

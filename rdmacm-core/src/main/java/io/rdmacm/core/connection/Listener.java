@@ -68,8 +68,10 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Accepts all connect requests from now on, as {@link #accept} would, without a thread that waits. The connections
-     * are passed to {@link ConnectionHandler#onConnect}. Requests that this side cannot accept are logged.
+     * Accepts all connect requests from now on, as {@link #accept} would, without a thread that waits, as
+     * {@link ConnectionManager#serve} does from the beginning. The connections are passed to
+     * {@link ConnectionHandler#onConnect}. Requests that this side cannot accept are logged. The other methods that
+     * accept throw IllegalStateException then, also in threads that wait.
      *
      * @throws IllegalStateException when the settings of this listener have no handler
      * @throws RdmaClosedException when this listener is closed

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Stack;
@@ -44,6 +45,20 @@ final class LoopThreads extends ConnectionLoopGroup {
     }
 
     @Override
+    public synchronized int connections() {
+        return all().mapToInt(ConnectionLoop::connections).sum();
+    }
+
+    @Override
+    public synchronized long completions() {
+        return all().mapToLong(ConnectionLoop::completions).sum();
+    }
+
+    private Stream<ConnectionLoop> all() {
+        return loops.values().stream().flatMap(List::stream);
+    }
+
+    @Override
     synchronized void requireNotInHandler() {
         loops.values().forEach(list -> list.forEach(ConnectionLoop::requireNotInHandler));
     }
@@ -59,7 +74,7 @@ final class LoopThreads extends ConnectionLoopGroup {
     }
 
     private synchronized List<ConnectionLoop> end() {
-        List<ConnectionLoop> all = loops.values().stream().flatMap(List::stream).toList();
+        List<ConnectionLoop> all = all().toList();
         all.forEach(ConnectionLoop::requireNoConnections);
         closed = true;
         return all;

@@ -106,6 +106,26 @@ final class ManagerStatistics implements ConnectionManagerMXBean {
     }
 
     @Override
+    public long getLoopConnections() {
+        return manager.loops().stream().mapToLong(ConnectionLoopGroup::connections).sum();
+    }
+
+    @Override
+    public long getLoopCompletions() {
+        return manager.loops().stream().mapToLong(ConnectionLoopGroup::completions).sum();
+    }
+
+    @Override
+    public long getRegisteredBytes() {
+        return manager.registeredBytes();
+    }
+
+    @Override
+    public long getBuffersInUse() {
+        return manager.buffersInUse();
+    }
+
+    @Override
     public List<ConnectionRow> getConnections() {
         return manager.connections().stream().map(ConnectionRow::of).toList();
     }

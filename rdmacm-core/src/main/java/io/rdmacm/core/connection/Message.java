@@ -21,15 +21,9 @@ public final class Message implements AutoCloseable {
     // null when closed; changed with the lock of the connection held
     private volatile @Nullable ReceiveBuffer buffer;
 
-    Message(Connection connection, @Nullable ReceiveBuffer buffer) {
+    Message(Connection connection, ReceiveBuffer buffer) {
         this.connection = connection;
         this.buffer = buffer;
-    }
-
-    /** Makes this message that in another buffer: for the one message object that handlers are given. */
-    Message in(ReceiveBuffer next) {
-        buffer = next;
-        return this;
     }
 
     /** Returns the buffer and forgets it, null if this message is closed. */

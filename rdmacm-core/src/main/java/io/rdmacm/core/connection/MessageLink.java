@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +33,8 @@ final class MessageLink extends Link {
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
     private volatile ConnectionParameters peerParameters;
+    // the largest message that the peer receives, if both sides tell
+    private volatile OptionalInt peerMessageSize = OptionalInt.empty();
     // set with them
     private volatile int initiatorDepth;
     @SuppressWarnings("NullAway.Init")
@@ -59,7 +62,7 @@ final class MessageLink extends Link {
         this.settings = settings;
         this.parameters = settings.parameters();
         this.deadline = null;
-        this.peerParameters = request.connectionParameters();
+        learn(request.connectionParameters());
         this.handshake = ConnectionEvents.handshakeBegins(false);
     }
 
@@ -107,7 +110,19 @@ final class MessageLink extends Link {
             misuse = e;
             throw e;
         }
-        return parameters;
+        // A server tells only those who ask.
+        boolean tells = settings.agreedSizes() && (peerParameters == null || peerMessageSize.isPresent());
+        return tells ? AgreedSizes.with(parameters, connection.receiveSize()) : parameters;
+    }
+
+    private void learn(ConnectionParameters told) {
+        peerMessageSize = settings.agreedSizes() ? AgreedSizes.in(told) : OptionalInt.empty();
+        peerParameters = peerMessageSize.isPresent() ? AgreedSizes.without(told) : told;
+    }
+
+    /** Returns the size in bytes of the largest message that the peer receives, if both sides tell. */
+    OptionalInt peerMessageSize() {
+        return peerMessageSize;
     }
 
     /** Sets what the peer of a request is told. */
@@ -118,7 +133,7 @@ final class MessageLink extends Link {
     @Override
     protected void confirmed(CmEvent event) {
         if (peerParameters == null) {
-            peerParameters = event.connectionParameters();
+            learn(event.connectionParameters());
         }
         int own = parameters.initiatorDepth();
         // iWARP need not tell the peer's.

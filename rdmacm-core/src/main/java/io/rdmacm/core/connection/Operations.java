@@ -255,7 +255,9 @@ final class Operations {
             long remoteOffset) {
         requireOwn(region);
         Objects.checkFromIndexSize(offset, length, region.length());
-        if (opcode != SendOpcode.SEND && opcode != SendOpcode.SEND_WITH_IMM) {
+        if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
+            connection.requireTaken(length);
+        } else {
             Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
         }
     }
@@ -269,7 +271,9 @@ final class Operations {
         for (int i = 0; i < parts.size(); i++) {
             requireOwn(parts.region(i));
         }
-        if (opcode != SendOpcode.SEND) {
+        if (opcode == SendOpcode.SEND) {
+            connection.requireTaken(parts.bytes());
+        } else {
             Objects.checkFromIndexSize(remoteOffset, parts.bytes(), Objects.requireNonNull(remote, "remote").length());
         }
     }

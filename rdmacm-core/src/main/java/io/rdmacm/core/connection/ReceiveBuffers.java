@@ -101,6 +101,11 @@ final class ReceiveBuffers {
         spares.push(buffer);
     }
 
+    /** Returns the size in bytes of the largest message. */
+    int messageSize() {
+        return messageSize;
+    }
+
     /** Returns how many buffers there are. */
     int count() {
         return buffers.size();

@@ -448,6 +448,11 @@ public final class RdmaStream implements AutoCloseable {
         return writer.write(region, offset, length);
     }
 
+    /** {@return what this stream has sent and received so far, also after its close} */
+    public StreamCounters counters() {
+        return core.counters();
+    }
+
     /** {@return how many bytes have been written without copying, altogether} */
     public long lentBytes() {
         SendLedger ledger = core.ledger();

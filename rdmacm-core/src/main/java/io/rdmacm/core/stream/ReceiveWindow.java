@@ -52,6 +52,16 @@ final class ReceiveWindow {
         messages++;
     }
 
+    /** Returns how many messages there were. */
+    long messages() {
+        return messages;
+    }
+
+    /** Returns how many bytes have arrived since the beginning. */
+    long bytesReceived() {
+        return arrived;
+    }
+
     /** Returns how many bytes can be read. For the reader. */
     int available() {
         return (int) (arrived - consumed);

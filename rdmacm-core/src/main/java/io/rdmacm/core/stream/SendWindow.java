@@ -28,6 +28,9 @@ final class SendWindow {
     private long address;
     private int key;
     private volatile int length;
+    // Since the beginning; written by the writer.
+    private long messages;
+    private long bytesSent;
 
     /**
      * Creates a window.
@@ -110,12 +113,24 @@ final class SendWindow {
     /** Takes note of a message with data. For the writer, before the message is posted. */
     void sent(int bytes) {
         address += bytes;
+        bytesSent += bytes;
         length -= bytes;
         sent();
     }
 
     /** Takes note of a message that needs a credit. For the writer, before the message is posted. */
     void sent() {
+        messages++;
         sent = sent + 1 & SEQUENCE_MASK;
+    }
+
+    /** Returns how many messages there were. For any thread, which may see the number late. */
+    long messages() {
+        return messages;
+    }
+
+    /** Returns how many bytes there were. For any thread, which may see the number late. */
+    long bytesSent() {
+        return bytesSent;
     }
 }

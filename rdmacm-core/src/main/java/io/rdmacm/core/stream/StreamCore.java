@@ -173,6 +173,14 @@ final class StreamCore extends Wait.Subject {
         }
     }
 
+    /** Returns what was sent and received. Takes the lock. */
+    StreamCounters counters() {
+        try (var _ = lock.hold()) {
+            return sending == null ? new StreamCounters(0, 0, 0, 0) : new StreamCounters(sending.messages(),
+                    sending.bytesSent(), receiving.messages(), receiving.bytesReceived());
+        }
+    }
+
     StreamQueues queues() {
         return queues;
     }
@@ -698,7 +706,7 @@ final class StreamCore extends Wait.Subject {
         }
         requireAlive();
         if (peerClosed) {
-            throw new DisconnectedException("writing to " + this, true);
+            throw link.disconnected("writing to " + this, DisconnectedException.Reason.PEER_CLOSED);
         }
     }
 
@@ -708,7 +716,7 @@ final class StreamCore extends Wait.Subject {
             throw reason;
         }
         if (disconnected) {
-            throw new DisconnectedException(toString(), link.isDisconnectedByPeer());
+            throw link.disconnected(toString());
         }
     }
 

@@ -13,6 +13,7 @@ import io.rdmacm.core.internal.engine.Link;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
 import io.rdmacm.core.internal.engine.Wildcard;
+import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.life.Parts;
@@ -41,6 +42,8 @@ final class StreamLink extends Link {
     // set when the stream is connected
     @SuppressWarnings("NullAway.Init")
     private volatile ConnectData peer;
+    // what Java Flight Recorder is told, null if it does not ask
+    private volatile @Nullable Object handshake;
 
     /** Creates the link of a client. */
     StreamLink(StreamSettings settings) throws RdmaException {
@@ -68,6 +71,7 @@ final class StreamLink extends Link {
         this.request = request.privateData();
         this.bound = true;
         this.started = true;
+        this.handshake = ConnectionEvents.handshakeBegins(false);
         this.localAddress = id().localAddress();
         this.peerAddress = id().peerAddress();
     }
@@ -147,6 +151,7 @@ final class StreamLink extends Link {
         if (to.isUnresolved()) {
             throw new IllegalArgumentException("the address is not resolved: " + to);
         }
+        handshake = ConnectionEvents.handshakeBegins(true);
         InetSocketAddress target = reachable(to);
         InetSocketAddress local = localAddress;
         if (local != null && Wildcard.isIpv4(local) != Wildcard.isIpv4(target)) {
@@ -202,6 +207,29 @@ final class StreamLink extends Link {
         }
         localAddress = id().localAddress();
         peerAddress = id().peerAddress();
+    }
+
+    @Override
+    protected void announced() {
+        ConnectionEvents.handshakeEnds(handshake, localAddress, name(), null);
+    }
+
+    @Override
+    protected void changed() {
+        RdmaException reason = failure();
+        if (reason != null && !isEstablished()) {
+            ConnectionEvents.handshakeEnds(handshake, localAddress, name(), reason);
+        }
+        super.changed();
+    }
+
+    @Override
+    protected void disconnects() {
+        if (isEstablished() && ConnectionEvents.recordsDisconnects()) {
+            RdmaException reason = failure();
+            ConnectionEvents.disconnect(localAddress, peerAddress, isDisconnectedByPeer(),
+                    (reason == null ? disconnected(toString()) : reason).toString());
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.ValueLayout;
@@ -97,6 +98,35 @@ class AcceptingDeviceTest {
         public void onDisconnect(Connection gone, RdmaException reason) throws Exception {
             gone.close();
             ended.add(this);
+        }
+    }
+
+    @Test
+    void whoServesAcceptsNothingElse() throws Exception {
+        BlockingQueue<Session> ended = new LinkedBlockingQueue<>();
+        ConnectionSettings settings = ConnectionSettings.builder()
+                .handlers(connection -> new Session(connection, ended, new int[1])).build();
+        InetSocketAddress any = new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0);
+        try (Peers peers = new Peers(8, settings); Listener serving = peers.servers.serve(any, 8, settings)) {
+            peers.clients.connect(serving.address(), Peers.TIMEOUT).close();
+            assertThat(ended.poll(Peers.TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isNotNull();
+            assertThatIllegalStateException().isThrownBy(() -> serving.accept(Peers.TIMEOUT))
+                    .withMessageContaining("handlers");
+            assertThatIllegalStateException().isThrownBy(serving::acceptAsync);
+            assertThatIllegalStateException().isThrownBy(() -> serving.nextRequest(Peers.TIMEOUT));
+            // whoever waits already
+            CompletableFuture<Connection> accepting = peers.listener.acceptAsync();
+            try (Background<Connection> waiting = Background.call(() -> peers.listener.accept(Peers.LONG))
+                    .awaitAsleep()) {
+                peers.listener.acceptAll();
+                assertThatIllegalStateException().isThrownBy(waiting::result);
+            }
+            assertThatThrownBy(() -> Flavour.get(accepting)).isInstanceOf(IllegalStateException.class);
+            int open = peers.servers.listeners().size();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> peers.servers.serve(any, 8, ConnectionSettings.defaults()))
+                    .withMessageContaining("handler");
+            assertThat(peers.servers.listeners()).hasSize(open);
         }
     }
 

@@ -165,6 +165,64 @@ class BoundsDeviceTest {
     }
 
     @Test
+    void asynchronousOperationsAreBoundedAsTheProgramSays() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(2).operations(2)
+                .linger(LITTLE).build();
+        MemorySegment data = MemorySegment.ofArray(new byte[1]);
+        try (Peers peers = new Peers(4, few)) {
+            try (Peers.Pair pair = peers.connect(few.toBuilder().async(3, AsyncOverflow.REFUSE).build())) {
+                List<CompletableFuture<Void>> sends = new ArrayList<>();
+                while (sends.isEmpty() || !sends.getLast().isCompletedExceptionally()) {
+                    sends.add(pair.client().async().send(data));
+                }
+                assertThatThrownBy(() -> Flavour.get(sends.getLast())).isInstanceOf(RdmaException.class)
+                        .hasMessageContaining("3 operations already wait");
+            }
+            try (Peers.Pair pair = peers.connect(few.toBuilder().async(3, AsyncOverflow.WAIT).build())) {
+                int count = 100;
+                try (Background<List<CompletableFuture<Void>>> sending = Background.call(() -> {
+                    List<CompletableFuture<Void>> sends = new ArrayList<>();
+                    for (int i = 0; i < count; i++) {
+                        sends.add(pair.client().async().send(data));
+                    }
+                    return sends;
+                }).awaitAsleep()) {
+                    for (int i = 0; i < count; i++) {
+                        pair.server().receive(Peers.TIMEOUT).close();
+                    }
+                    for (CompletableFuture<Void> send : sending.result()) {
+                        Flavour.get(send);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void whoWaitsToStartAnAsynchronousOperationIsToldOfTheEnd() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(1).sendBuffers(1).operations(1)
+                .linger(LITTLE).build();
+        MemorySegment data = MemorySegment.ofArray(new byte[1]);
+        try (Peers peers = new Peers(4, few);
+                Peers.Pair pair = peers.connect(few.toBuilder().async(1, AsyncOverflow.WAIT).build());
+                Background<CompletableFuture<Void>> sending = Background.call(() -> {
+                    CompletableFuture<Void> last = pair.client().async().send(data);
+                    while (!last.isCompletedExceptionally()) {
+                        last = pair.client().async().send(data);
+                    }
+                    return last;
+                }).awaitAsleep()) {
+            pair.server().close();
+            assertThatThrownBy(() -> Flavour.get(sending.result())).isInstanceOf(DisconnectedException.class)
+                    .satisfies(e -> assertThat(((DisconnectedException) e).reason())
+                            .isEqualTo(DisconnectedException.Reason.PEER_DISCONNECTED))
+                    .hasMessageContaining("the peer " + pair.client().peerAddress() + " has disconnected or died");
+        }
+    }
+
+    @Test
     void copiesOfMessagesDoNotWaitWithoutBound() throws Exception {
         RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         int size = 1 << 20;

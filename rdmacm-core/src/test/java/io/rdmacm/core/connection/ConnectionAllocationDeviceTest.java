@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @RequiresRdma
 class ConnectionAllocationDeviceTest {
     private static final int LENGTH = 64;
+    private static final int MESSAGE_OBJECT = 24;
     private static final int ITERATIONS = 2_000;
     // The compilers run beside this thread: a slow machine needs more rounds until they are done.
     private static final int MOST_ROUNDS = 100;
@@ -99,7 +100,7 @@ class ConnectionAllocationDeviceTest {
 
     /** Both loops are driven by this thread, so that all that they do is measured. */
     @Test
-    void anEchoBetweenHandlersAllocatesNothing() throws Exception {
+    void anEchoBetweenHandlersAllocatesTheMessageObjects() throws Exception {
         try (Peers peers = new Peers()) {
             InetAddress address = peers.listener.address().getAddress();
             ConnectionLoop serving = peers.servers.openLoop(address, LoopSettings.defaults());
@@ -117,7 +118,7 @@ class ConnectionAllocationDeviceTest {
                 asking.progress();
             }
             client.send(connection);
-            double bytes = bytesPerOperation(0, () -> {
+            double bytes = bytesPerOperation(2 * MESSAGE_OBJECT, () -> {
                 long until = client.received + LENGTH;
                 while (client.received < until) {
                     if (serving.progress() == 0 && asking.progress() == 0) {
@@ -131,7 +132,8 @@ class ConnectionAllocationDeviceTest {
             assertThat(client.received).isGreaterThanOrEqualTo((long) LENGTH * ITERATIONS);
             client.region.close();
             server.region.close();
-            assertThat(bytes).isZero();
+            // two messages
+            assertThat(bytes).isLessThanOrEqualTo(2 * MESSAGE_OBJECT);
         }
     }
 

@@ -103,7 +103,7 @@ class ConnectionRacesDeviceTest {
             connection.counters();
             Flavour.get(last[0]);
             if (!connection.isConnected()) {
-                throw new DisconnectedException("the end", false);
+                throw new DisconnectedException("the end", DisconnectedException.Reason.DISCONNECTED_HERE, null);
             }
         }
 

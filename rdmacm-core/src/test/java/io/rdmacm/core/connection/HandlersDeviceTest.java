@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -176,6 +177,29 @@ class HandlersDeviceTest {
                 assertThat(events.expect("disconnected").reason()).isInstanceOf(RdmaClosedException.class);
             }
             assertThat(events.isEmpty()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aMessageThatAHandlerHasKeptIsNotTheNextOne(Driver driver) throws Exception {
+        BlockingQueue<Throwable> thrown = new LinkedBlockingQueue<>();
+        ConnectionHandler handler = new ConnectionHandler() {
+            private Message kept;
+
+            @Override
+            public void onMessage(Connection connection, Message message) {
+                if (kept == null) {
+                    kept = message;
+                } else {
+                    thrown.add(catchThrowable(kept::toArray));
+                }
+            }
+        };
+        try (Served served = new Served(driver, handler); Connection client = served.connect()) {
+            client.send(new byte[1], Peers.TIMEOUT);
+            client.send(new byte[2], Peers.TIMEOUT);
+            assertThat(take(thrown)).isInstanceOf(IllegalStateException.class).hasMessage("Message is closed");
         }
     }
 

@@ -23,9 +23,13 @@ class LogDeviceTest {
     }
 
     @Test
-    void nothingOfAConnectionIsWorthMoreThanDebug() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(EndsQuietly.class).nativeAccess().run();
+    void onlyDevicesAndListenersAreWorthMoreThanDebug() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(EndsQuietly.class).nativeAccess()
+                .property("org.slf4j.simpleLogger.defaultLogLevel", "info").run();
         assertThat(result.output()).as(result.errors()).endsWith("ended\n");
-        assertThat(result.errors()).doesNotContain("io.rdmacm");
+        assertThat(result.errors()).doesNotContain("WARN ", "ERROR ");
+        assertThat(result.errors().lines()).filteredOn(line -> line.contains("INFO "))
+                .allMatch(line -> line.contains("listens on") || line.contains("using the device"))
+                .anyMatch(line -> line.contains("listens on")).anyMatch(line -> line.contains("using the device"));
     }
 }

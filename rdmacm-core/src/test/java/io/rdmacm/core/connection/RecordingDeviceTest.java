@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
@@ -108,6 +111,42 @@ class RecordingDeviceTest {
                     assertThat(event.getDuration()).isPositive();
                 });
         assertThat(only(events, "FailedCompletion")).isEmpty();
+    }
+
+    @Test
+    @SuppressWarnings("try")
+    void theLifeOfAStream() throws Exception {
+        String[] addresses = new String[2];
+        List<RecordedEvent> events = record(() -> {
+            try (RdmaStreamServer server = RdmaStreamServer.listen(
+                    new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+                    RdmaStream client = RdmaStream.connect(server.localAddress(), Peers.TIMEOUT);
+                    RdmaStream accepted = server.accept(Peers.TIMEOUT)) {
+                addresses[0] = text(client.localAddress());
+                addresses[1] = text(client.peerAddress());
+                client.write(ByteBuffer.wrap(new byte[7]), Peers.TIMEOUT);
+                ByteBuffer target = ByteBuffer.allocate(8);
+                while (target.position() < 7) {
+                    accepted.read(target, Peers.TIMEOUT);
+                }
+                assertThat(client.counters().bytesSent()).isEqualTo(7);
+                assertThat(client.counters().messagesSent()).isPositive();
+                assertThat(accepted.counters().bytesReceived()).isEqualTo(7);
+                assertThat(accepted.counters().messagesReceived()).isPositive();
+                client.close();
+                assertThat(client.counters().bytesSent()).isEqualTo(7);
+                assertThat(accepted.read(target, Peers.TIMEOUT)).isEqualTo(-1);
+            }
+        });
+        for (String name : List.of("Connect", "Accept")) {
+            assertThat(only(events, name)).singleElement().satisfies(event -> {
+                assertThat(event.getString("localAddress")).isEqualTo(addresses[name.equals("Connect") ? 0 : 1]);
+                assertThat(event.getString("peerAddress")).isEqualTo(addresses[name.equals("Connect") ? 1 : 0]);
+                assertThat(event.getString("failure")).isNull();
+            });
+        }
+        assertThat(only(events, "Disconnect")).hasSize(2)
+                .extracting(event -> event.getString("localAddress")).containsExactlyInAnyOrder(addresses);
     }
 
     @Test

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.core.ScatterGatherList;
@@ -107,6 +109,32 @@ class ScatterGatherDeviceTest {
         Flavour.get(read);
         assertThat(bytes(local, 100, 3)).isEqualTo(bytes(remote, 300, 3));
         assertThat(client.counters().operationBytes()).isEqualTo(24);
+    }
+
+    @Test
+    void severalPartsAreTransferredAsynchronously() throws Exception {
+        ScatterGatherList list = parts();
+        List<CompletableFuture<Void>> sent = new ArrayList<>();
+        // More than there is room for: the list is the program's again also while it waits for room.
+        for (int i = 0; i < 40; i++) {
+            list.clear().add(local, i, 1).add(local, 2 * i, 2);
+            sent.add(client.async().send(list));
+        }
+        list.clear();
+        for (int i = 0; i < 40; i++) {
+            try (Message message = server.receive(Peers.TIMEOUT)) {
+                assertThat(message.toArray()).containsExactly(i, 2 * i, 2 * i + 1);
+            }
+            Flavour.get(sent.get(i));
+        }
+        RemoteMemory target = remote.remoteMemory().slice(8);
+        Flavour.get(client.async().write(parts(), target));
+        assertThat(bytes(remote, 8, 6)).containsExactly(100, 101, 102, 10, 11, (byte) 1000);
+        RdmaTestDevice.assumeNotIwarp("a read has one entry");
+        Flavour.get(client.async().read(parts(), remote.remoteMemory().slice(300)));
+        assertThat(bytes(local, 100, 3)).isEqualTo(bytes(remote, 300, 3));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.async().send(parts().add(local, 0, 1)))
+                .withMessageContaining("scatterGather");
     }
 
     @Test

@@ -42,7 +42,12 @@ class StatisticsDeviceTest {
             assertThat(bean.getMessagesSent()).isEqualTo(2);
             assertThat(bean.getBytesSent()).isEqualTo(200);
             assertThat(bean.getBytesReceived()).isEqualTo(14);
+            assertThat(bean.getBuffersInUse()).isZero();
             try (Peers.Pair pair = peers.connect()) {
+                ConnectionSettings settings = pair.client().settings();
+                assertThat(bean.getBuffersInUse()).isEqualTo(settings.receiveBuffers());
+                assertThat(bean.getRegisteredBytes())
+                        .isGreaterThanOrEqualTo((long) settings.receiveBuffers() * settings.messageSize());
                 pair.client().send(new byte[5], Peers.TIMEOUT);
                 pair.server().receive(Peers.TIMEOUT).close();
                 assertThat(bean.getMessagesSent()).isEqualTo(3);
@@ -54,6 +59,14 @@ class StatisticsDeviceTest {
                 CompositeData[] rows = (CompositeData[]) SERVER.getAttribute(name, "Connections");
                 assertThat(rows[0].get("messagesSent")).isEqualTo(1L);
             }
+            ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.builder().threads(2).build());
+            try (Peers.Pair pair = peers.connect(ConnectionSettings.builder().loops(loops).build())) {
+                pair.server().send(new byte[1], Peers.TIMEOUT);
+                pair.client().receive(Peers.TIMEOUT).close();
+                assertThat(bean.getLoopConnections()).isEqualTo(1);
+                assertThat(bean.getLoopCompletions()).isPositive();
+            }
+            assertThat(bean.getLoopConnections()).isZero();
             peers.servers.registerMXBean("servers: of this test");
             assertThat(peers.servers.counters().messagesReceived()).isEqualTo(3);
             assertThat(peers.servers.listeners()).isEqualTo(List.of(peers.listener));

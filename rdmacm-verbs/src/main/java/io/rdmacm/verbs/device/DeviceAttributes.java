@@ -28,10 +28,13 @@ public final class DeviceAttributes {
      * @return the attributes
      */
     public static DeviceAttributes of(MemorySegment struct) {
+        return new DeviceAttributes(copy(struct, ibv_device_attr.sizeof()));
+    }
+
+    static MemorySegment copy(MemorySegment struct, long bytes) {
         // of an array of long, so that it is aligned
-        MemorySegment copy = MemorySegment.ofArray(new long[(int) (ibv_device_attr.sizeof() + 7) / Long.BYTES]);
-        MemorySegment.copy(struct, 0, copy, 0, ibv_device_attr.sizeof());
-        return new DeviceAttributes(copy);
+        MemorySegment copy = MemorySegment.ofArray(new long[(int) (bytes + 7) / Long.BYTES]);
+        return copy.copyFrom(struct.asSlice(0, bytes));
     }
 
     /** {@return the firmware version, in the vendor's notation} */

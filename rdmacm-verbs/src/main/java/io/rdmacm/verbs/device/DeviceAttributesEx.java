@@ -1,39 +1,167 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.device;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_cq_moderation_caps;
+import io.rdmacm.bindings.ibv_device_attr_ex;
+import io.rdmacm.bindings.ibv_odp_caps;
+import io.rdmacm.bindings.ibv_packet_pacing_caps;
+import io.rdmacm.bindings.ibv_pci_atomic_caps;
+import io.rdmacm.bindings.ibv_rss_caps;
+import io.rdmacm.bindings.ibv_tm_caps;
+import io.rdmacm.bindings.ibv_tso_caps;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 
 /**
  * The extended attributes of a device ({@code struct ibv_device_attr_ex}, ibv_query_device_ex(3)). What an older driver
  * does not report is zero or empty.
- *
- * @param basic the basic attributes
- * @param onDemandPaging support of on-demand paging
- * @param completionTimestampMask the significant bits of completion timestamps; 0 if there are no timestamps
- * @param coreClock the frequency of the clock of the device in kHz; 0 if it is not known
- * @param capabilities what the device can do, including the capabilities in the basic attributes
- * @param tso support of TCP segmentation offload
- * @param rss support of receive-side scaling
- * @param maxReceiveWorkQueues the maximum number of receive work queues
- * @param packetPacing the limits of packet pacing
- * @param rawPacket what the device can do with raw packets
- * @param tagMatching support of tag matching
- * @param moderation the limits of completion queue moderation
- * @param maxDeviceMemory the maximum size of device memory in bytes; 0 if there is none
- * @param pciAtomics support of atomic operations over PCI
- * @param xrcOnDemandPaging the XRC operations that support on-demand paging
- * @param physicalPorts the number of physical ports, which may exceed 255
  */
-public record DeviceAttributesEx(DeviceAttributes basic, OnDemandPaging onDemandPaging, long completionTimestampMask,
-        long coreClock, FlagSet<DeviceCapability> capabilities, Tso tso, Rss rss, int maxReceiveWorkQueues,
-        PacketPacing packetPacing, FlagSet<RawPacketCapability> rawPacket, TagMatching tagMatching,
-        Moderation moderation, long maxDeviceMemory, PciAtomics pciAtomics, FlagSet<OdpCapability> xrcOnDemandPaging,
-        int physicalPorts) {
+public final class DeviceAttributesEx {
+    // a copy on the heap
+    private final MemorySegment struct;
+
+    private DeviceAttributesEx(MemorySegment struct) {
+        this.struct = struct;
+    }
+
+    /**
+     * Returns what a {@code struct ibv_device_attr_ex} says.
+     *
+     * @param struct is copied
+     * @return the attributes
+     */
+    public static DeviceAttributesEx of(MemorySegment struct) {
+        return new DeviceAttributesEx(DeviceAttributes.copy(struct, ibv_device_attr_ex.sizeof()));
+    }
+
+    /** {@return the basic attributes} */
+    public DeviceAttributes basic() {
+        return DeviceAttributes.of(ibv_device_attr_ex.orig_attr(struct));
+    }
+
+    /** {@return support of on-demand paging} */
+    public OnDemandPaging onDemandPaging() {
+        MemorySegment caps = ibv_device_attr_ex.odp_caps(struct);
+        MemorySegment transports = ibv_odp_caps.per_transport_caps(caps);
+        return new OnDemandPaging(ibv_odp_caps.general_caps(caps),
+                OdpCapability.of(ibv_odp_caps.per_transport_caps.rc_odp_caps(transports)),
+                OdpCapability.of(ibv_odp_caps.per_transport_caps.uc_odp_caps(transports)),
+                OdpCapability.of(ibv_odp_caps.per_transport_caps.ud_odp_caps(transports)));
+    }
+
+    /** {@return the significant bits of completion timestamps; 0 if there are no timestamps} */
+    public long completionTimestampMask() {
+        return ibv_device_attr_ex.completion_timestamp_mask(struct);
+    }
+
+    /** {@return the frequency of the clock of the device in kHz; 0 if it is not known} */
+    public long coreClock() {
+        return ibv_device_attr_ex.hca_core_clock(struct);
+    }
+
+    /** {@return what the device can do, including the capabilities in the basic attributes} */
+    public FlagSet<DeviceCapability> capabilities() {
+        return DeviceCapability.of(ibv_device_attr_ex.device_cap_flags_ex(struct));
+    }
+
+    /** {@return support of TCP segmentation offload} */
+    public Tso tso() {
+        MemorySegment caps = ibv_device_attr_ex.tso_caps(struct);
+        return new Tso(Integer.toUnsignedLong(ibv_tso_caps.max_tso(caps)),
+                QueuePairType.ofMask(ibv_tso_caps.supported_qpts(caps)));
+    }
+
+    /** {@return support of receive-side scaling} */
+    public Rss rss() {
+        MemorySegment caps = ibv_device_attr_ex.rss_caps(struct);
+        return new Rss(QueuePairType.ofMask(ibv_rss_caps.supported_qpts(caps)),
+                ibv_rss_caps.max_rwq_indirection_tables(caps), ibv_rss_caps.max_rwq_indirection_table_size(caps),
+                RxHashField.of(ibv_rss_caps.rx_hash_fields_mask(caps)),
+                RxHashFunction.of(Byte.toUnsignedInt(ibv_rss_caps.rx_hash_function(caps))));
+    }
+
+    /** {@return the maximum number of receive work queues} */
+    public int maxReceiveWorkQueues() {
+        return ibv_device_attr_ex.max_wq_type_rq(struct);
+    }
+
+    /** {@return the limits of packet pacing} */
+    public PacketPacing packetPacing() {
+        MemorySegment caps = ibv_device_attr_ex.packet_pacing_caps(struct);
+        return new PacketPacing(Integer.toUnsignedLong(ibv_packet_pacing_caps.qp_rate_limit_min(caps)),
+                Integer.toUnsignedLong(ibv_packet_pacing_caps.qp_rate_limit_max(caps)),
+                QueuePairType.ofMask(ibv_packet_pacing_caps.supported_qpts(caps)));
+    }
+
+    /** {@return what the device can do with raw packets} */
+    public FlagSet<RawPacketCapability> rawPacket() {
+        return RawPacketCapability.of(ibv_device_attr_ex.raw_packet_caps(struct));
+    }
+
+    /** {@return support of tag matching} */
+    public TagMatching tagMatching() {
+        MemorySegment caps = ibv_device_attr_ex.tm_caps(struct);
+        return new TagMatching(ibv_tm_caps.max_rndv_hdr_size(caps), ibv_tm_caps.max_num_tags(caps),
+                (ibv_tm_caps.flags(caps) & Rdma.IBV_TM_CAP_RC()) != 0, ibv_tm_caps.max_ops(caps),
+                ibv_tm_caps.max_sge(caps));
+    }
+
+    /** {@return the limits of completion queue moderation} */
+    public Moderation moderation() {
+        MemorySegment caps = ibv_device_attr_ex.cq_mod_caps(struct);
+        return new Moderation(Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_count(caps)),
+                Duration.of(Short.toUnsignedInt(ibv_cq_moderation_caps.max_cq_period(caps)), ChronoUnit.MICROS));
+    }
+
+    /** {@return the maximum size of device memory in bytes; 0 if there is none} */
+    public long maxDeviceMemory() {
+        return ibv_device_attr_ex.max_dm_size(struct);
+    }
+
+    /** {@return support of atomic operations over PCI} */
+    public PciAtomics pciAtomics() {
+        MemorySegment caps = ibv_device_attr_ex.pci_atomic_caps(struct);
+        return new PciAtomics(PciAtomicSize.of(Short.toUnsignedInt(ibv_pci_atomic_caps.fetch_add(caps))),
+                PciAtomicSize.of(Short.toUnsignedInt(ibv_pci_atomic_caps.swap(caps))),
+                PciAtomicSize.of(Short.toUnsignedInt(ibv_pci_atomic_caps.compare_swap(caps))));
+    }
+
+    /** {@return the XRC operations that support on-demand paging} */
+    public FlagSet<OdpCapability> xrcOnDemandPaging() {
+        return OdpCapability.of(ibv_device_attr_ex.xrc_odp_caps(struct));
+    }
+
+    /** {@return the number of physical ports, which may exceed 255} */
+    public int physicalPorts() {
+        return ibv_device_attr_ex.phys_port_cnt_ex(struct);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof DeviceAttributesEx that && struct.mismatch(that.struct) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return basic().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "DeviceAttributesEx[basic=" + basic() + ", onDemandPaging=" + onDemandPaging()
+                + ", completionTimestampMask=" + completionTimestampMask() + ", coreClock=" + coreClock()
+                + ", capabilities=" + capabilities() + ", tso=" + tso() + ", rss=" + rss()
+                + ", maxReceiveWorkQueues=" + maxReceiveWorkQueues() + ", packetPacing=" + packetPacing()
+                + ", rawPacket=" + rawPacket() + ", tagMatching=" + tagMatching() + ", moderation=" + moderation()
+                + ", maxDeviceMemory=" + maxDeviceMemory() + ", pciAtomics=" + pciAtomics()
+                + ", xrcOnDemandPaging=" + xrcOnDemandPaging() + ", physicalPorts=" + physicalPorts() + "]";
+    }
 
     /**
      * Support of on-demand paging ({@code struct ibv_odp_caps}, ibv_query_device_ex(3)).

@@ -7,6 +7,7 @@ import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_cq_attr;
 import io.rdmacm.bindings.efa.efadv_wq_attr;
 import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.error.NativeLibraryException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -15,11 +16,13 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 
 /**
  * Where a queue is in memory, for programs that fill or read it themselves (efadv_query_qp_wqs(3), efadv_query_cq(3);
- * since rdma-core 59). <b>Nothing protects this memory</b>: once the queue pair or completion queue is closed, an
- * access crashes the JVM, and what is written to it confuses the driver, which keeps its own count.
+ * since rdma-core 59). Once the queue pair or completion queue is closed, an access throws
+ * {@link IllegalStateException}. <b>Nothing else protects this memory</b>: what is written to it confuses the driver,
+ * which keeps its own count.
  *
  * @param entries the entries; those of a send queue may only be written
  * @param entrySize the size of an entry
@@ -75,7 +78,7 @@ public record EfaRawQueue(MemorySegment entries, int entrySize, int capacity, Me
         return VERBS.inside(queue, (address, arena) -> {
             long struct = arena.allocate(efadv_cq_attr.layout()).address();
             Check.returned(QUERY_CQ, QUERY_CQ.callInt(address, struct, efadv_cq_attr.sizeof()));
-            return of(Memory.getLong(struct + efadv_cq_attr.buffer$offset()),
+            return of(queue, Memory.getLong(struct + efadv_cq_attr.buffer$offset()),
                     Memory.getInt(struct + efadv_cq_attr.entry_size$offset()),
                     Memory.getInt(struct + efadv_cq_attr.num_entries$offset()),
                     Memory.getLong(struct + efadv_cq_attr.doorbell$offset()), 0);
@@ -89,7 +92,7 @@ public record EfaRawQueue(MemorySegment entries, int entrySize, int capacity, Me
             Check.returned(QUERY_WQS, QUERY_WQS.callInt(address, sendQueue, receiveQueue,
                     efadv_wq_attr.sizeof()));
             long struct = sends ? sendQueue : receiveQueue;
-            return of(Memory.getLong(struct + efadv_wq_attr.buffer$offset()),
+            return of(pair, Memory.getLong(struct + efadv_wq_attr.buffer$offset()),
                     Memory.getInt(struct + efadv_wq_attr.entry_size$offset()),
                     Memory.getInt(struct + efadv_wq_attr.num_entries$offset()),
                     Memory.getLong(struct + efadv_wq_attr.doorbell$offset()),
@@ -97,8 +100,10 @@ public record EfaRawQueue(MemorySegment entries, int entrySize, int capacity, Me
         });
     }
 
-    private static EfaRawQueue of(long buffer, int entrySize, int capacity, long doorbell, int maxBatch) {
-        return new EfaRawQueue(Memory.view(buffer, (long) entrySize * capacity), entrySize, capacity,
-                doorbell == 0 ? MemorySegment.NULL : Memory.view(doorbell, Integer.BYTES), maxBatch);
+    private static EfaRawQueue of(NativeObject owner, long buffer, int entrySize, int capacity, long doorbell,
+            int maxBatch) {
+        Lifetime life = VERBS.lifeOf(owner);
+        return new EfaRawQueue(life.view(buffer, (long) entrySize * capacity), entrySize, capacity,
+                doorbell == 0 ? MemorySegment.NULL : life.view(doorbell, Integer.BYTES), maxBatch);
     }
 }

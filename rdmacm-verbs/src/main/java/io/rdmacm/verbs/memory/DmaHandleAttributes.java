@@ -12,64 +12,29 @@ import io.rdmacm.verbs.internal.ffi.Arguments;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The attributes of a {@link DmaHandle} ({@code struct ibv_dmah_init_attr}, ibv_alloc_dmah(3)). Immutable: the setters
- * return a changed copy. What is not set is left to the device.
- */
+/** The attributes of a {@link DmaHandle} ({@code struct ibv_dmah_init_attr}, ibv_alloc_dmah(3)). Immutable. */
 public final class DmaHandleAttributes {
-    private static final DmaHandleAttributes NONE = new DmaHandleAttributes(OptionalInt.empty(), OptionalInt.empty(),
-            null);
+    private static final DmaHandleAttributes DEFAULTS = builder().build();
 
     private final OptionalInt cpu;
     private final OptionalInt processingHint;
     // null if it is not set
     private final @Nullable TphMemoryType memoryType;
 
-    private DmaHandleAttributes(OptionalInt cpu, OptionalInt processingHint, @Nullable TphMemoryType memoryType) {
-        this.cpu = cpu;
-        this.processingHint = processingHint;
-        this.memoryType = memoryType;
+    private DmaHandleAttributes(Builder builder) {
+        this.cpu = builder.cpu;
+        this.processingHint = builder.processingHint;
+        this.memoryType = builder.memoryType;
     }
 
     /** {@return attributes of which none is set} */
-    public static DmaHandleAttributes create() {
-        return NONE;
+    public static DmaHandleAttributes defaults() {
+        return DEFAULTS;
     }
 
-    /**
-     * Sets the CPU whose cache the device should write to ({@code IBV_DMAH_INIT_ATTR_MASK_CPU_ID}).
-     *
-     * @param id the id of the CPU, from 0
-     * @return a copy of these attributes with the CPU
-     * @throws IllegalArgumentException if the id is negative
-     */
-    public DmaHandleAttributes cpu(int id) {
-        if (id < 0) {
-            throw new IllegalArgumentException("the id of a CPU must not be negative: " + id);
-        }
-        return new DmaHandleAttributes(OptionalInt.of(id), processingHint, memoryType);
-    }
-
-    /**
-     * Sets the processing hint of PCIe ({@code IBV_DMAH_INIT_ATTR_MASK_PH}).
-     *
-     * @param hint the hint, 8 bits
-     * @return a copy of these attributes with the hint
-     * @throws IllegalArgumentException if the hint does not fit into 8 bits
-     */
-    public DmaHandleAttributes processingHint(int hint) {
-        Arguments.requireBits("processing hint", hint, Byte.SIZE);
-        return new DmaHandleAttributes(cpu, OptionalInt.of(hint), memoryType);
-    }
-
-    /**
-     * Sets the type of the memory ({@code IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE}).
-     *
-     * @param type the type
-     * @return a copy of these attributes with the type
-     */
-    public DmaHandleAttributes memoryType(TphMemoryType type) {
-        return new DmaHandleAttributes(cpu, processingHint, Objects.requireNonNull(type, "type"));
+    /** {@return a builder; what is not set is left to the device} */
+    public static Builder builder() {
+        return new Builder();
     }
 
     /** {@return the CPU, if it is set} */
@@ -105,5 +70,59 @@ public final class DmaHandleAttributes {
         }
         Memory.putInt(struct + ibv_dmah_init_attr.comp_mask$offset(), mask);
         return struct;
+    }
+
+    /** Builds {@link DmaHandleAttributes}. */
+    public static final class Builder {
+        private OptionalInt cpu = OptionalInt.empty();
+        private OptionalInt processingHint = OptionalInt.empty();
+        private @Nullable TphMemoryType memoryType;
+
+        private Builder() {
+        }
+
+        /**
+         * Sets the CPU whose cache the device should write to ({@code IBV_DMAH_INIT_ATTR_MASK_CPU_ID}).
+         *
+         * @param id the id of the CPU, from 0
+         * @return this builder
+         * @throws IllegalArgumentException if the id is negative
+         */
+        public Builder cpu(int id) {
+            if (id < 0) {
+                throw new IllegalArgumentException("the id of a CPU must not be negative: " + id);
+            }
+            cpu = OptionalInt.of(id);
+            return this;
+        }
+
+        /**
+         * Sets the processing hint of PCIe ({@code IBV_DMAH_INIT_ATTR_MASK_PH}).
+         *
+         * @param hint the hint, 8 bits
+         * @return this builder
+         * @throws IllegalArgumentException if the hint does not fit into 8 bits
+         */
+        public Builder processingHint(int hint) {
+            Arguments.requireBits("processing hint", hint, Byte.SIZE);
+            processingHint = OptionalInt.of(hint);
+            return this;
+        }
+
+        /**
+         * Sets the type of the memory ({@code IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE}).
+         *
+         * @param type the type
+         * @return this builder
+         */
+        public Builder memoryType(TphMemoryType type) {
+            memoryType = Objects.requireNonNull(type, "type");
+            return this;
+        }
+
+        /** {@return the attributes} */
+        public DmaHandleAttributes build() {
+            return new DmaHandleAttributes(this);
+        }
     }
 }

@@ -53,11 +53,11 @@ public final class DevxUar extends NativeObject {
         return intMember(mlx5dv_devx_uar.page_id$offset());
     }
 
-    /** {@return the 8 bytes that are written to ring; they must not be used after {@link #close()}} */
+    /** {@return the 8 bytes that are written to ring; using them after {@link #close()} throws} */
     public MemorySegment register() {
         life().enter();
         try {
-            return Memory.view(Memory.getLong(address() + mlx5dv_devx_uar.reg_addr$offset()), Long.BYTES);
+            return life().view(Memory.getLong(address() + mlx5dv_devx_uar.reg_addr$offset()), Long.BYTES);
         } finally {
             life().leave();
         }

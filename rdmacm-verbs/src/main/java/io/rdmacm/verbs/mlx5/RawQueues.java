@@ -18,12 +18,14 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.queue.QueuePairType;
 
 /**
  * The memory of queues that the device reads and writes ({@code mlx5dv_init_obj}, mlx5dv_init_obj(3)): for programs
- * that write entries, ring doorbells and read completions themselves. As with {@link QueuePair#handle()}, the
- * segments must not be used once the object is closed, and nothing checks what is written to them.
+ * that write entries, ring doorbells and read completions themselves. As with {@link QueuePair#handle()},
+ * using the segments once the object is closed throws {@link IllegalStateException}; nothing checks what is written to
+ * them.
  */
 public final class RawQueues {
     private static final VerbsAccess VERBS = VerbsAccess.get();
@@ -81,7 +83,8 @@ public final class RawQueues {
                 || pair.type() == QueuePairType.DRIVER)) {
             throw new IllegalArgumentException(pair + " has no queues of its own");
         }
-        return VERBS.inside(pair, (address, _) -> queues(address));
+        Lifetime life = VERBS.lifeOf(pair);
+        return VERBS.inside(pair, (address, arena) -> queues(life, initPair(address, arena)));
     }
 
     /**
@@ -99,35 +102,40 @@ public final class RawQueues {
             long out = init(address, mlx5dv_obj.cq$offset(), mlx5dv_cq.layout(), Mlx5.MLX5DV_OBJ_CQ(), arena);
             int entries = Memory.getInt(out + mlx5dv_cq.cqe_cnt$offset());
             int bytes = Memory.getInt(out + mlx5dv_cq.cqe_size$offset());
-            return new Completions(view(out + mlx5dv_cq.dbrec$offset(), DOORBELL_RECORD),
-                    view(out + mlx5dv_cq.buf$offset(), (long) entries * bytes), entries, bytes,
+            Lifetime life = VERBS.lifeOf(queue);
+            return new Completions(view(life, out + mlx5dv_cq.dbrec$offset(), DOORBELL_RECORD),
+                    view(life, out + mlx5dv_cq.buf$offset(), (long) entries * bytes), entries, bytes,
                     Memory.getInt(out + mlx5dv_cq.cqn$offset()));
         });
     }
 
     /** Returns how many blocks of 64 bytes the send queue has. */
     static int sendBlocks(long pair) throws RdmaException {
-        Pair queues = queues(pair);
-        return queues.sendEntries * queues.sendStride / Wqe.BLOCK;
+        try (Arena arena = Arena.ofConfined()) {
+            long sends = initPair(pair, arena) + mlx5dv_qp.sq$offset();
+            return Memory.getInt(sends + mlx5dv_qp.sq.wqe_cnt$offset())
+                    * Memory.getInt(sends + mlx5dv_qp.sq.stride$offset()) / Wqe.BLOCK;
+        }
     }
 
-    private static Pair queues(long pair) throws RdmaException {
-        try (Arena arena = Arena.ofConfined()) {
-            long out = init(pair, mlx5dv_obj.qp$offset(), mlx5dv_qp.layout(), Mlx5.MLX5DV_OBJ_QP(), arena);
-            long sends = out + mlx5dv_qp.sq$offset();
-            long receives = out + mlx5dv_qp.rq$offset();
-            long register = out + mlx5dv_qp.bf$offset();
-            int sendEntries = Memory.getInt(sends + mlx5dv_qp.sq.wqe_cnt$offset());
-            int sendStride = Memory.getInt(sends + mlx5dv_qp.sq.stride$offset());
-            int receiveEntries = Memory.getInt(receives + mlx5dv_qp.rq.wqe_cnt$offset());
-            int receiveStride = Memory.getInt(receives + mlx5dv_qp.rq.stride$offset());
-            int blueFlame = Memory.getInt(register + mlx5dv_qp.bf.size$offset());
-            return new Pair(view(out + mlx5dv_qp.dbrec$offset(), DOORBELL_RECORD),
-                    view(sends + mlx5dv_qp.sq.buf$offset(), (long) sendEntries * sendStride), sendEntries, sendStride,
-                    view(receives + mlx5dv_qp.rq.buf$offset(), (long) receiveEntries * receiveStride), receiveEntries,
-                    receiveStride, view(register + mlx5dv_qp.bf.reg$offset(), Math.max(Long.BYTES, blueFlame)),
-                    blueFlame);
-        }
+    private static long initPair(long pair, Arena arena) throws RdmaException {
+        return init(pair, mlx5dv_obj.qp$offset(), mlx5dv_qp.layout(), Mlx5.MLX5DV_OBJ_QP(), arena);
+    }
+
+    private static Pair queues(Lifetime life, long out) {
+        long sends = out + mlx5dv_qp.sq$offset();
+        long receives = out + mlx5dv_qp.rq$offset();
+        long register = out + mlx5dv_qp.bf$offset();
+        int sendEntries = Memory.getInt(sends + mlx5dv_qp.sq.wqe_cnt$offset());
+        int sendStride = Memory.getInt(sends + mlx5dv_qp.sq.stride$offset());
+        int receiveEntries = Memory.getInt(receives + mlx5dv_qp.rq.wqe_cnt$offset());
+        int receiveStride = Memory.getInt(receives + mlx5dv_qp.rq.stride$offset());
+        int blueFlame = Memory.getInt(register + mlx5dv_qp.bf.size$offset());
+        return new Pair(view(life, out + mlx5dv_qp.dbrec$offset(), DOORBELL_RECORD),
+                view(life, sends + mlx5dv_qp.sq.buf$offset(), (long) sendEntries * sendStride), sendEntries,
+                sendStride, view(life, receives + mlx5dv_qp.rq.buf$offset(), (long) receiveEntries * receiveStride),
+                receiveEntries, receiveStride,
+                view(life, register + mlx5dv_qp.bf.reg$offset(), Math.max(Long.BYTES, blueFlame)), blueFlame);
     }
 
     /** Calls C for one object, and returns the address of the struct that it has filled. */
@@ -142,7 +150,7 @@ public final class RawQueues {
         return out;
     }
 
-    private static MemorySegment view(long pointer, long bytes) {
-        return Memory.view(Memory.getLong(pointer), bytes);
+    private static MemorySegment view(Lifetime life, long pointer, long bytes) {
+        return life.view(Memory.getLong(pointer), bytes);
     }
 }

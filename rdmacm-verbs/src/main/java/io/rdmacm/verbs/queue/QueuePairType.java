@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.queue;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.work.FlagSet;
 
 /** The transport service of a queue pair ({@code enum ibv_qp_type}, ibv_create_qp(3)). */
 public enum QueuePairType {
@@ -45,5 +46,16 @@ public enum QueuePairType {
             }
         }
         throw new IllegalArgumentException("no queue pair type " + value);
+    }
+
+    /**
+     * Returns the types in a mask that has a bit for each type ({@code supported_qpts}).
+     *
+     * @param mask the bits, as in C
+     * @return the types; keeps bits that this library has no name for
+     */
+    public static FlagSet<QueuePairType> ofMask(int mask) {
+        return FlagSet.of(QueuePairType.class, Integer.toUnsignedLong(mask),
+                type -> Integer.toUnsignedLong(1 << type.value));
     }
 }

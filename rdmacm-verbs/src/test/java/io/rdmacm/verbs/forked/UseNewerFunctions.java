@@ -65,7 +65,7 @@ public final class UseNewerFunctions {
                 MemorySegment bytes = arena.allocate(64);
                 Map<String, Call> calls = new TreeMap<>(Map.of(
                         "ibv_wr_opcode_str", SendOpcode.FLUSH::text,
-                        "ibv_alloc_dmah", () -> DmaHandle.allocate(context, DmaHandleAttributes.create()),
+                        "ibv_alloc_dmah", () -> DmaHandle.allocate(context, DmaHandleAttributes.defaults()),
                         "ibv_reg_mr_ex", () -> ExtendedRegistration.of(bytes).register(domain),
                         "ibv_query_port_speed", () -> context.queryPortSpeed(1),
                         "ibv_dm_export_dmabuf_fd", () -> DmaBuf.export(memory),

@@ -90,7 +90,7 @@ class ExtendedRegistrationDeviceTest {
         try (TrafficEnd end = writing().build()) {
             DmaHandle handle;
             try {
-                handle = DmaHandle.allocate(end.context, DmaHandleAttributes.create().cpu(0));
+                handle = DmaHandle.allocate(end.context, DmaHandleAttributes.builder().cpu(0).build());
             } catch (RdmaUnsupportedException e) {
                 assertThat(e).hasMessageStartingWith("ibv_alloc_dmah: EOPNOTSUPP");
                 return;

@@ -114,8 +114,8 @@ class ExtendedRegistrationTest {
     @Test
     @Covers({"ibv_alloc_dmah", "ibv_dealloc_dmah", "ibv_reg_mr_ex"})
     void aRegionClosesBeforeItsDmaHandle() throws RdmaException {
-        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create().cpu(70000)
-                .processingHint(0xfe).memoryType(TphMemoryType.PM));
+        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.builder().cpu(70000)
+                .processingHint(0xfe).memoryType(TphMemoryType.PM).build());
         FakeVerbs.Call call = only("ibv_alloc_dmah");
         assertThat(call.arguments()).startsWith(stack.context().handle().address());
         ByteBuffer struct = ByteBuffer.wrap(call.data()).order(ByteOrder.nativeOrder());
@@ -142,23 +142,23 @@ class ExtendedRegistrationTest {
 
     @Test
     void onlyWhatIsSetOfADmaHandleCounts() throws RdmaException {
-        DmaHandle.allocate(stack.context(), DmaHandleAttributes.create()).close();
+        DmaHandle.allocate(stack.context(), DmaHandleAttributes.defaults()).close();
         assertThat(only("ibv_alloc_dmah").data()).containsOnly(0);
         FakeVerbs.reset();
-        DmaHandle.allocate(stack.context(), DmaHandleAttributes.create().memoryType(TphMemoryType.VM)).close();
+        DmaHandle.allocate(stack.context(), DmaHandleAttributes.builder().memoryType(TphMemoryType.VM).build()).close();
         assertThat(only("ibv_alloc_dmah").data()[0]).isEqualTo((byte) 4);
         FakeVerbs.reset();
-        assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.create().cpu(-1));
-        assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.create().processingHint(256));
+        assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.builder().cpu(-1));
+        assertThatIllegalArgumentException().isThrownBy(() -> DmaHandleAttributes.builder().processingHint(256));
         FakeVerbs.fail("ibv_alloc_dmah", Rdma.EOPNOTSUPP());
         assertThatExceptionOfType(RdmaUnsupportedException.class)
-                .isThrownBy(() -> DmaHandle.allocate(stack.context(), DmaHandleAttributes.create()))
+                .isThrownBy(() -> DmaHandle.allocate(stack.context(), DmaHandleAttributes.defaults()))
                 .withMessageStartingWith("ibv_alloc_dmah: EOPNOTSUPP");
     }
 
     @Test
     void aFailedDeallocationLeavesTheHandleOpen() throws RdmaException {
-        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create());
+        DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.defaults());
         FakeVerbs.fail("ibv_dealloc_dmah", Rdma.EBUSY());
         assertThatExceptionOfType(RdmaException.class).isThrownBy(handle::close)
                 .withMessageStartingWith("ibv_dealloc_dmah: EBUSY");
@@ -185,7 +185,7 @@ class ExtendedRegistrationTest {
         assertThatIllegalArgumentException().isThrownBy(() -> ExtendedRegistration.ofDmaBuf(1, 0, 0, 0));
         assertThat(FakeVerbs.calls()).isEmpty();
         try (FakeStack other = new FakeStack();
-                DmaHandle handle = DmaHandle.allocate(other.context(), DmaHandleAttributes.create())) {
+                DmaHandle handle = DmaHandle.allocate(other.context(), DmaHandleAttributes.defaults())) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ExtendedRegistration.of(memory).dmaHandle(handle).register(domain))
                     .withMessageContaining("another context");
@@ -197,7 +197,7 @@ class ExtendedRegistrationTest {
     void aRefusedRegistrationLeavesNothingBehind() throws RdmaException {
         ExtendedRegistration attributes = ExtendedRegistration.of(stack.region().memory())
                 .deviceAddress(0x40);
-        try (DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.create())) {
+        try (DmaHandle handle = DmaHandle.allocate(stack.context(), DmaHandleAttributes.defaults())) {
             FakeVerbs.fail("ibv_reg_mr_ex", Rdma.EOPNOTSUPP());
             assertThatExceptionOfType(RdmaUnsupportedException.class)
                     .isThrownBy(() -> attributes.dmaHandle(handle).register(domain))

@@ -133,6 +133,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             forwarding.acceptor = new Acceptor<>(loop, id, id.localAddress(), settings);
             id.listen(KERNEL_BACKLOG);
             listening = true;
+            LOG.info("{} listens on {}", settings.name, id.localAddress());
             return forwarding.acceptor;
         } finally {
             if (!listening) {
@@ -194,7 +195,25 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             taker = all;
             eager = true;
             beginLater();
+            // Those who wait would wait for ever.
+            acceptable.signalAll();
+            requested.signalAll();
+            for (Waiter<L, ?> waiter : waiters) {
+                Workers.execute(() -> waiter.result.completeExceptionally(taken()));
+            }
+            waiters.clear();
         }
+    }
+
+    /** Checks that connections do not go to somebody else. With the lock held. */
+    private void requireNoTaker() {
+        if (taker != null) {
+            throw taken();
+        }
+    }
+
+    private IllegalStateException taken() {
+        return new IllegalStateException("the connections of " + this + " go to their handlers");
     }
 
     /**
@@ -207,6 +226,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         CompletableFuture<T> result = new CompletableFuture<>();
         Waiter<L, T> waiter = new Waiter<>(made, result);
         try (var _ = lock.hold()) {
+            requireNoTaker();
             waiters.add(waiter);
             beginLater();
             serveLater();
@@ -291,6 +311,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         acceptors++;
         try {
             while (true) {
+                requireNoTaker();
                 beginLater();
                 L link = take();
                 if (link != null) {
@@ -315,6 +336,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         try {
             while (true) {
                 requireOpen();
+                requireNoTaker();
                 L link = requests.poll();
                 if (link != null) {
                     return link;

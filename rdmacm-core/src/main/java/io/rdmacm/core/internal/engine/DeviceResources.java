@@ -34,6 +34,8 @@ import org.slf4j.LoggerFactory;
 public final class DeviceResources {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceResources.class);
     private static final int LINE = 64;
+    // the names of the devices that the log has told of
+    private static final Set<String> ANNOUNCED = ConcurrentHashMap.newKeySet();
     // Guarded by itself; used when a stream is created or closed.
     private static final Map<VerbsContext, DeviceResources> OF_STREAMS = new HashMap<>();
 
@@ -61,6 +63,10 @@ public final class DeviceResources {
         maxRequests = limits.maxQueuePairRequests();
         iwarp = context.transportType() == TransportType.IWARP;
         domain = context.allocateProtectionDomain();
+        if (ANNOUNCED.add(context.deviceName())) {
+            LOG.info("using the device {}, {}, firmware {}", context.deviceName(), context.transportType(),
+                    limits.firmwareVersion());
+        }
     }
 
     /** What the buffers of a pool are for: their size, and whether peers write to them. */
@@ -181,6 +187,16 @@ public final class DeviceResources {
                 pool.close();
             }
         }
+    }
+
+    /** Returns how many bytes its pools have registered. */
+    public long registeredBytes() {
+        return pools.values().stream().mapToLong(RegisteredPool::registeredBytes).sum();
+    }
+
+    /** Returns how many buffers of its pools are in use. */
+    public long buffersInUse() {
+        return pools.values().stream().mapToLong(RegisteredPool::taken).sum();
     }
 
     /** Notes a slice that is still in use after the close of its connection. */

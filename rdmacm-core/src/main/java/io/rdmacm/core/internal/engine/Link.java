@@ -44,6 +44,7 @@ public abstract class Link implements CmLoop.Handler {
     @SuppressWarnings("NullAway.Init")
     private volatile CmId id;
     private volatile String name;
+    private volatile @Nullable InetSocketAddress peer;
     private volatile Runnable changed = NOTHING;
     private volatile Runnable handshakeEnded = NOTHING;
     private volatile boolean accepting;
@@ -73,7 +74,8 @@ public abstract class Link implements CmLoop.Handler {
         this.loop = loop;
         this.client = false;
         this.id = request.id();
-        this.name = id.peerAddress().toString();
+        this.peer = id.peerAddress();
+        this.name = this.peer.toString();
     }
 
     /** Creates the queue pair of the id, in the thread of the loop. Returns what the peer is told. */
@@ -202,9 +204,10 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     /** Starts the handshake of a client. */
-    protected final void resolve(InetSocketAddress peer) throws RdmaException {
-        name = peer.toString();
-        id.resolveAddress(peer, kernelTime());
+    protected final void resolve(InetSocketAddress target) throws RdmaException {
+        peer = target;
+        name = target.toString();
+        id.resolveAddress(target, kernelTime());
     }
 
     /** Ends the handshake if it is not complete in time. Called by the thread of the loop. */
@@ -274,7 +277,7 @@ public abstract class Link implements CmLoop.Handler {
     }
 
     private DisconnectedException gone(Exception cause) {
-        DisconnectedException gone = new DisconnectedException("accepting " + name, true);
+        DisconnectedException gone = disconnected("accepting " + name, DisconnectedException.Reason.PEER_GAVE_UP);
         gone.initCause(cause);
         return gone;
     }
@@ -419,7 +422,8 @@ public abstract class Link implements CmLoop.Handler {
             LOG.debug("{} has disconnected", name);
         }
         if (!established) {
-            fail(new DisconnectedException("the handshake with " + name, byPeer));
+            fail(disconnected("the handshake with " + name, byPeer ? DisconnectedException.Reason.PEER_GAVE_UP
+                    : DisconnectedException.Reason.DISCONNECTED_HERE));
         }
         // The answer, which flushes what was posted.
         disconnect();
@@ -460,6 +464,17 @@ public abstract class Link implements CmLoop.Handler {
     /** Returns whether the peer was the first to disconnect. */
     public final boolean isDisconnectedByPeer() {
         return byPeer;
+    }
+
+    /** Returns what to throw after a disconnect. */
+    public final DisconnectedException disconnected(String waitedFor) {
+        return disconnected(waitedFor, byPeer ? DisconnectedException.Reason.PEER_DISCONNECTED
+                : DisconnectedException.Reason.DISCONNECTED_HERE);
+    }
+
+    /** Returns what to throw after an end of the given kind. */
+    public final DisconnectedException disconnected(String waitedFor, DisconnectedException.Reason reason) {
+        return new DisconnectedException(waitedFor, reason, peer);
     }
 
     /** Returns why the connection failed or broke, null if it has not. */

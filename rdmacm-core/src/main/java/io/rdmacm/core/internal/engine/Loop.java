@@ -125,6 +125,9 @@ public final class Loop implements Wait.Source {
         }
     }
 
+    // completions since the beginning
+    private long completionsTaken;
+
     /** Reserves room in every queue for the receives of a shared queue. Called before there are queues. */
     public void promise(int receives) {
         promised = receives;
@@ -424,7 +427,15 @@ public final class Loop implements Wait.Source {
                 take();
             }
         }
+        completionsTaken += total;
         return total;
+    }
+
+    /** Returns how many completions were taken since the beginning. */
+    public long completions() {
+        try (var _ = lock.hold()) {
+            return completionsTaken;
+        }
     }
 
     private void take() {

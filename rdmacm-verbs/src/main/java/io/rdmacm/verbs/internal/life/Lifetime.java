@@ -2,6 +2,7 @@
 package io.rdmacm.verbs.internal.life;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -15,6 +16,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.Memory;
 
 /**
  * The lifetime of a native object, from creation to close: whether it is open, which children it has, and how many
@@ -70,6 +72,9 @@ public final class Lifetime {
     private Object part;
     // read without the lock on fast paths
     private volatile boolean open = true;
+
+    // of views of C memory; null until one is asked for
+    private Arena views;
 
     private Lifetime(Class<?> type, List<Lifetime> parents, ContextPin pin) {
         this.type = type;
@@ -429,6 +434,7 @@ public final class Lifetime {
         try {
             wake.run();
             awaitUntil(() -> users == 0);
+            endViews();
             destroyer.destroy();
             destroyed = true;
         } finally {
@@ -478,6 +484,27 @@ public final class Lifetime {
         if (!children.isEmpty()) {
             throw new IllegalStateException(this + " cannot be closed while it has open children, close them first: "
                     + named(List.copyOf(children)));
+        }
+    }
+
+    /**
+     * Returns a segment over memory that C frees with the object. A close ends it: an access throws then, and a close
+     * during an access is refused.
+     *
+     * @throws IllegalStateException if the object is closed
+     */
+    public synchronized MemorySegment view(long at, long bytes) {
+        ensureOpen();
+        if (views == null) {
+            views = Arena.ofShared();
+        }
+        return Memory.view(at, bytes, views);
+    }
+
+    private synchronized void endViews() {
+        if (views != null) {
+            views.close();
+            views = null;
         }
     }
 

@@ -26,8 +26,8 @@ class DeviceStructsTest {
         FlagSet<RxHashField> fields = RxHashField.of(0);
         FlagSet<RxHashFunction> none = RxHashFunction.of(0);
         for (QueuePairType type : QueuePairType.values()) {
-            FlagSet<QueuePairType> only = DeviceStructs.typesOf(1 << type.value());
-            FlagSet<QueuePairType> others = DeviceStructs.typesOf(~(1 << type.value()));
+            FlagSet<QueuePairType> only = QueuePairType.ofMask(1 << type.value());
+            FlagSet<QueuePairType> others = QueuePairType.ofMask(~(1 << type.value()));
             assertThat(only).containsExactly(type);
             assertThat(others.bits()).isEqualTo(0xffffffffL & ~only.bits());
             assertThat(new DeviceAttributesEx.Tso(1, only).supports(type)).isTrue();

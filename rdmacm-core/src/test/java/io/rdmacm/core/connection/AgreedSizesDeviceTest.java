@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.core.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.Arrays;
+
+import io.rdmacm.core.ScatterGatherList;
+import io.rdmacm.core.testing.Peers;
+import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
+
+/** Peers that tell each other how large a message they receive. */
+@RequiresRdma
+class AgreedSizesDeviceTest {
+    private static final byte[] HELLO = "hello".getBytes();
+    private static final ConnectionSettings SMALL = ConnectionSettings.builder().messageSize(100).agreedSizes(true)
+            .privateData(HELLO).build();
+    private static final ConnectionSettings LARGE = ConnectionSettings.builder().messageSize(1000).agreedSizes(true)
+            .privateData(HELLO).build();
+
+    private static byte[] start(byte[] privateData) {
+        return Arrays.copyOf(privateData, HELLO.length);
+    }
+
+    @Test
+    void aMessageThatThePeerCannotReceiveIsRefusedAndTheConnectionGoesOn() throws Exception {
+        try (Peers peers = new Peers(4, SMALL); Peers.Pair pair = peers.connect(LARGE)) {
+            Connection client = pair.client();
+            assertThat(client.peerMessageSize()).hasValue(100);
+            assertThat(pair.server().peerMessageSize()).hasValue(1000);
+            assertThat(start(client.privateData())).isEqualTo(HELLO);
+            assertThat(start(pair.server().privateData())).isEqualTo(HELLO);
+            try (MemoryRegion region = client.protectionDomain().allocate(200)) {
+                String both = "a message of 101 bytes to a peer that receives at most 100 bytes";
+                assertThatIllegalArgumentException().isThrownBy(() -> client.send(new byte[101], Peers.TIMEOUT))
+                        .withMessageContaining(both);
+                assertThatIllegalArgumentException().isThrownBy(() -> client.message(101, Peers.TIMEOUT))
+                        .withMessageContaining(both);
+                assertThatIllegalArgumentException().isThrownBy(() -> client.send(region, 0, 101, Peers.TIMEOUT))
+                        .withMessageContaining(both);
+                assertThatIllegalArgumentException().isThrownBy(() -> client.send(
+                        ScatterGatherList.allocate(1).add(region, 0, 101), Peers.TIMEOUT)).withMessageContaining(both);
+                assertThatIllegalArgumentException().isThrownBy(() -> client.async().send(region, 0, 101))
+                        .withMessageContaining(both);
+                assertThatIllegalArgumentException().isThrownBy(() -> client.queue().send(region, 0, 101, null, 0))
+                        .withMessageContaining(both);
+            }
+            client.send(new byte[100], Peers.TIMEOUT);
+            try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                assertThat(message.length()).isEqualTo(100);
+            }
+        }
+    }
+
+    /** As a program in C would. */
+    @Test
+    void aPeerThatDoesNotTellIsSentAnything() throws Exception {
+        ConnectionSettings silent = LARGE.toBuilder().agreedSizes(false).build();
+        try (Peers peers = new Peers(4, LARGE); Peers.Pair pair = peers.connect(silent)) {
+            assertThat(pair.server().peerMessageSize()).isEmpty();
+            assertThat(pair.client().peerMessageSize()).isEmpty();
+            assertThat(start(pair.client().privateData())).isEqualTo(HELLO);
+            pair.server().send(new byte[1000], Peers.TIMEOUT);
+            pair.client().receive(Peers.TIMEOUT).close();
+        }
+        try (Peers peers = new Peers(4, silent); Peers.Pair pair = peers.connect(LARGE)) {
+            assertThat(pair.client().peerMessageSize()).isEmpty();
+            assertThat(start(pair.client().privateData())).isEqualTo(HELLO);
+        }
+    }
+
+    @Test
+    void sharedReceivesHaveTheirOwnSize() throws Exception {
+        try (Peers peers = new Peers(4, SMALL)) {
+            ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.builder().sharedReceives(8, 64).build());
+            try (Peers.Pair pair = peers.connect(LARGE.toBuilder().loops(loops).build())) {
+                assertThat(pair.server().peerMessageSize()).hasValue(64);
+            }
+        }
+    }
+}
