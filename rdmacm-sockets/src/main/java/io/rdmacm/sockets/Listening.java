@@ -46,14 +46,31 @@ record Listening(@Nullable TimedServerSocketChannel rdma, String reason) {
                 : bindPort(wanted, backlog, decision, sockets);
     }
 
+    /**
+     * RDMA first: a client that is there already would be refused over RDMA but not over TCP, and stay with TCP as long
+     * as its connection lasts.
+     */
     private static Listening bindPort(InetSocketAddress wanted, int backlog, Choice.Decision decision,
             Sockets sockets) throws IOException {
-        sockets.bind(wanted);
+        TimedServerSocketChannel rdma;
         try {
-            return new Listening(listen(wanted, backlog, sockets), decision.reason());
+            rdma = listen(wanted, backlog, sockets);
         } catch (IOException | RuntimeException | LinkageError e) {
+            sockets.bind(wanted);
             return new Listening(null, "RDMA failed: " + e.getMessage());
         }
+        try {
+            sockets.bind(wanted);
+            return new Listening(rdma, decision.reason());
+        } catch (IOException | RuntimeException e) {
+            rdma.close();
+            if (!(e instanceof BindException) || sockets.bound() != null) {
+                throw e;
+            }
+        }
+        // Perhaps RDMA had taken it from TCP, as on iWARP.
+        sockets.bind(wanted);
+        return new Listening(null, "the port is not free for both");
     }
 
     /** The ports of TCP and RDMA are two kinds, so the number of a free one may be taken among the others. */
