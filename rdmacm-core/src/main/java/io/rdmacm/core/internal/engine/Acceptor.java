@@ -244,7 +244,12 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     /** Has a worker serve those who wait without a thread, if it can. With the lock held. */
     private void serveLater() {
         if (!waiters.isEmpty() && hasSomething()) {
-            Workers.execute(this::serve);
+            try {
+                Workers.execute(this::serve);
+            } catch (OutOfMemoryError e) {
+                LOG.warn("no thread can be started to hand out what {} has accepted: it is tried at the next one", this,
+                        e);
+            }
         }
     }
 
