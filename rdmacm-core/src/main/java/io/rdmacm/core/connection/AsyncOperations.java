@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Operations are started in the order of the calls. Those for which there is no room wait inside the connection, up to
  * {@link ConnectionSettings#asyncLimit()} of them, and as long as the copies of messages that wait have no more than
  * {@value #MOST_BYTES} bytes together. {@link ConnectionSettings#asyncOverflow()} says what becomes of further ones:
- * their futures fail with an RdmaException at once, or the calls wait. If a call that waits is interrupted, or would
- * wait in a handler, the operation is not started, and its future fails.
+ * their futures fail with an RdmaException at once, or the calls wait. If a call that waits is interrupted, the
+ * operation is not started, and its future fails. In a handler, a call that would wait throws IllegalStateException.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
  * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
@@ -215,7 +215,7 @@ public final class AsyncOperations {
         Operation<T> operation = new Operation<>(guard, needsBuffer, starter, result);
         try {
             connection.submit(operation);
-        } catch (RdmaException | IllegalStateException e) {
+        } catch (RdmaException e) {
             operation.future.completeExceptionally(e);
         }
         return operation.future;
