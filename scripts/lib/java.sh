@@ -137,7 +137,8 @@ test_jars() {
 # build_tests_cache ROOT: after a build.
 build_tests_cache() {
     mkdir -p "$1/target/test"
-    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")" "${MODULE_OPTIONS[@]}"
+    # For the many JVMs that tests start. The one that runs the tests exports a package, and cannot use it.
+    build_cache "$1" "$TESTS_CACHE" "$(test_jars "$1")" --enable-native-access=ALL-UNNAMED
 }
 
 # tests_cache_holds ROOT: tells whether nothing was compiled since it was made.
