@@ -257,6 +257,8 @@ public final class AsyncOperations {
                 failed.add(next);
             }
         }
+        // The completion that made room may have woken those who wait for their turn too early.
+        connection.wakeThoseInTurn();
     }
 
     /** Returns why nothing can be started any more, null if it can. */

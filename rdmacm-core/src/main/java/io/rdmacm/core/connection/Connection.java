@@ -142,6 +142,8 @@ public final class Connection implements AutoCloseable {
     // why a receive failed; failures of operations are in the ring
     private @Nullable RdmaException receiveFailure;
     private @Nullable RdmaException reported;
+    // threads that wait until an asynchronous operation may wait
+    private int inTurn;
     // when the queue was polled for the last time by a thread that only sends
     private long lastPoll = System.nanoTime();
     // Set by the first close and never cleared: nothing can be sent or received any more.
@@ -1162,13 +1164,23 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /** Tells the threads in {@link #awaitTurn}. With the lock held. */
+    void wakeThoseInTurn() {
+        if (inTurn > 0) {
+            loop.wake(member);
+        }
+    }
+
     /** Waits until an asynchronous operation may wait for room. With the lock held. */
     private void awaitTurn(AsyncOperations.Operation<?> operation) throws RdmaException {
+        inTurn++;
         try {
             await(TURN, operation.bytes(), Deadline.FOREVER, SEND);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RdmaException(SEND, "the thread was interrupted while it waited for room on " + this);
+        } finally {
+            inTurn--;
         }
     }
 
