@@ -14,6 +14,7 @@ import io.rdmacm.core.testing.EndpointWait;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
@@ -86,6 +87,28 @@ class EndpointWaitingDeviceTest {
             pair.client.close();
             assertThatThrownBy(sends::result).isInstanceOf(DisconnectedException.class);
             assertThatThrownBy(receives::result).isInstanceOf(DisconnectedException.class);
+        }
+    }
+
+    /** The thread that reads the event wakes the other one, which holds what it polls with and wants to read, too. */
+    @Test
+    void bothDirectionsReadTheEndAtTheSameTime() throws Exception {
+        try (EndpointPair pair = EndpointPair.connect(EndpointAttributes.defaults())) {
+            EventChannel channel = pair.server.id().channel();
+            channel.lock().lock();
+            try (Background<?> sends = Background.call(() -> pair.server.getSendCompletion(LONG));
+                    Background<?> receives = Background.call(() -> pair.server.getReceiveCompletion(LONG))) {
+                try {
+                    sends.awaitInside(EventChannel.class, "readAll").awaitWaiting();
+                    receives.awaitInside(EventChannel.class, "readAll").awaitWaiting();
+                    pair.client.close();
+                    new Poller(channel.fd()).await(Deadline.after(Loopback.TIMEOUT));
+                } finally {
+                    channel.lock().unlock();
+                }
+                assertThatThrownBy(sends::result).isInstanceOf(DisconnectedException.class);
+                assertThatThrownBy(receives::result).isInstanceOf(DisconnectedException.class);
+            }
         }
     }
 

@@ -99,11 +99,12 @@ public final class CompletionWait {
         }
     }
 
-    /** Wakes the threads that wait, which poll again. */
+    /**
+     * Wakes the threads that wait, which poll again, one after the other. Does not take the lock: may be called by a
+     * thread that holds a lock which the polls take.
+     */
     public void wake() {
-        try (var _ = lock.hold()) {
-            wait.wakeAll();
-        }
+        wait.wakeSleepers();
     }
 
     /** Ends all sleeps, before the files are closed: what the threads wait for has ended. */

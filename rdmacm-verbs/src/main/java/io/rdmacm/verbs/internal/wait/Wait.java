@@ -32,8 +32,9 @@ import io.rdmacm.verbs.error.RdmaException;
  * <li>Deadlines are looked at after so many polls that found something, not only when there is nothing.
  * </ul>
  *
- * <p>Everything is guarded by one lock, which belongs to the owner of the source. All methods are called with the lock
- * held. It is never held while a thread sleeps. No wait allocates anything before it has to sleep.
+ * <p>Everything is guarded by one lock, which belongs to the owner of the source. All methods but
+ * {@link #wakeSleepers} are called with the lock held. It is never held while a thread sleeps. No wait allocates
+ * anything before it has to sleep.
  */
 public final class Wait {
     private static final int POLLS_PER_CLOCK = 64;
@@ -438,6 +439,15 @@ public final class Wait {
     public void wakeAll() {
         platform.wakeAll();
         virtual.wakeAll();
+    }
+
+    /**
+     * Tells the threads that sleep on the files, of which each tells the next one when its wait ends. Is called without
+     * the lock. A thread that is about to sleep polls again first.
+     */
+    void wakeSleepers() {
+        platform.sleeper.wake();
+        virtual.sleeper.wake();
     }
 
     /** The source has grown: what is new has to be armed, too, by whoever sleeps on the source. */
