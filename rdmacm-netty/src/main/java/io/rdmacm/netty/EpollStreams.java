@@ -211,8 +211,10 @@ final class EpollStreams implements EpollIoHandle {
         }
     }
 
+    /** Takes what has arrived; returns whether a channel had anything to do. A completion alone is nothing. */
     private boolean progress() {
-        boolean any = queues.poll();
+        boolean ignored = queues.poll();
+        boolean any = false;
         long longest = -1;
         for (int left = active.size(); left > 0; left--) {
             EpollRegistration registration = active.remove();
@@ -221,7 +223,7 @@ final class EpollStreams implements EpollIoHandle {
                 longest = Math.max(longest, registration.channel.spinNanos());
             }
         }
-        if (longest >= 0) {
+        if (any) {
             // The option may have been changed.
             spinNanos = longest;
         }
@@ -232,19 +234,19 @@ final class EpollStreams implements EpollIoHandle {
         return registrations.isEmpty() || queues.arm() && active.isEmpty();
     }
 
-    /** Polls for a while, unless there are tasks for the event loop; returns whether there is something to do. */
+    /** Polls for a while, unless there are tasks for the event loop; returns whether a channel had anything to do. */
     private boolean spin() {
-        if (spinNanos == 0 || registrations.isEmpty()) {
+        if (spinNanos == 0) {
             return false;
         }
         long begin = System.nanoTime();
-        while (!queues.poll() && active.isEmpty()) {
-            if (System.nanoTime() - begin >= spinNanos || hasTasks()) {
-                return false;
-            }
+        while (!registrations.isEmpty() && !hasTasks() && System.nanoTime() - begin < spinNanos) {
             Spin.pause();
+            if (progress()) {
+                return true;
+            }
         }
-        return true;
+        return false;
     }
 
     private boolean hasTasks() {
