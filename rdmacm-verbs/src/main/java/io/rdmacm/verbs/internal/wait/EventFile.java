@@ -105,9 +105,10 @@ public final class EventFile implements Wait.Loop {
     @Override
     public void wake() {
         if (!woken) {
-            woken = true;
             try {
                 Libc.signal(wakeup);
+                // not before: the stack may end there
+                woken = true;
             } catch (RdmaException e) {
                 throw new IllegalStateException(e);
             }

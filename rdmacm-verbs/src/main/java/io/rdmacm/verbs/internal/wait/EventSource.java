@@ -271,10 +271,13 @@ public final class EventSource<E> {
 
     /** Reads all events from the kernel, and keeps them as pending. Called with the lock held. */
     public void readAll() throws RdmaException {
-        while (readOne()) {
-            continue;
+        try {
+            while (readOne()) {
+                continue;
+            }
+        } finally {
+            tellOfPending();
         }
-        tellOfPending();
     }
 
     /**
@@ -340,14 +343,17 @@ public final class EventSource<E> {
         R delivered = null;
         if (!pending.isEmpty()) {
             // the usual case is that it is, and then no iterator is created
-            for (Iterator<E> i = pending.iterator(); delivered == null && i.hasNext();) {
-                E event = i.next();
-                if (wanted.test(event)) {
-                    i.remove();
-                    delivered = deliver(event, delivery);
+            try {
+                for (Iterator<E> i = pending.iterator(); delivered == null && i.hasNext();) {
+                    E event = i.next();
+                    if (wanted.test(event)) {
+                        i.remove();
+                        delivered = deliver(event, delivery);
+                    }
                 }
+            } finally {
+                tellOfPending();
             }
-            tellOfPending();
         }
         return delivered;
     }

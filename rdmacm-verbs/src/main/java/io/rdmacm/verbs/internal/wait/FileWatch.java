@@ -35,6 +35,8 @@ final class FileWatch {
     private static volatile FileWatch current;
 
     private final Epoll epoll;
+    // those that are still to be told; used by the thread
+    private final List<Watcher> readable = new ArrayList<>();
     // A single lock, because the kernel changes an epoll instance under a single lock too.
     private final MixedThreadsLock lock = new MixedThreadsLock();
     // The fields below are guarded by the lock. By file descriptor; only files that are armed.
@@ -184,19 +186,21 @@ final class FileWatch {
     }
 
     private void report(int events) {
-        List<Watcher> told = new ArrayList<>(events);
         try (var _ = lock.hold()) {
             for (int i = 0; i < events; i++) {
                 long token = epoll.token(i);
                 int file = (int) token;
                 Entry entry = entries.get(file);
                 if (entry != null && token == token(file, entry.arming)) {
+                    readable.addAll(entry.watchers);
                     entries.remove(file);
-                    told.addAll(entry.watchers);
                 }
             }
         }
-        told.forEach(Watcher::ready);
+        while (!readable.isEmpty()) {
+            readable.getLast().ready();
+            readable.removeLast();
+        }
     }
 
     private void fail(RdmaException reason) {
@@ -206,6 +210,7 @@ final class FileWatch {
         try {
             failure = reason;
             entries.values().forEach(entry -> lost.addAll(entry.watchers));
+            lost.addAll(readable);
             entries.clear();
             end();
         } finally {

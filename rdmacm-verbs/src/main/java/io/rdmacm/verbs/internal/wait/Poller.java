@@ -17,6 +17,8 @@ public final class Poller implements Sleeper {
     private Sleep sleep;
     // whether wake() was called in the current wait, or since the last one
     private boolean woken;
+    // a wake has not come to its end, because the stack did: the next one tells the thread again
+    private boolean telling;
     private boolean closed;
 
     /**
@@ -45,12 +47,14 @@ public final class Poller implements Sleeper {
 
     @Override
     public synchronized void wake() {
-        if (closed || woken) {
+        if (closed || woken && !telling) {
             return;
         }
         woken = true;
         if (sleep != null) {
+            telling = true;
             sleep.wake();
+            telling = false;
         }
     }
 

@@ -9,6 +9,7 @@ import java.lang.foreign.Arena;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Epoll;
 import io.rdmacm.verbs.internal.ffi.Libc;
+import io.rdmacm.verbs.testing.EndOfStack;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,16 @@ class EventFileTest {
             assertThat(isReadable()).isTrue();
             file.reset();
         }
+        assertThat(isReadable()).isFalse();
+    }
+
+    @Test
+    void aWakeForWhichTheStackIsTooShortKeepsNoOtherFromTheFile() throws Exception {
+        file.wake();
+        file.reset();
+        EndOfStack.run(file::wake);
+        assertThat(isReadable()).isTrue();
+        file.reset();
         assertThat(isReadable()).isFalse();
     }
 

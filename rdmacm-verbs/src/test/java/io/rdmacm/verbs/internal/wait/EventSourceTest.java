@@ -75,6 +75,44 @@ class EventSourceTest {
         assertThat(next(event -> true)).isEqualTo("second");
     }
 
+    /** The leader of virtual threads sleeps on the file, too, and may not find it readable any more. */
+    @Test
+    void anEventThatThereIsNoMemoryForIsLeftToAnotherThread() throws Exception {
+        try (Background<String> virtual = Background.virtual(() -> next(event -> true))
+                .awaitInside(ParkSleep.class, "run").awaitWaiting()) {
+            events.add("either's");
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> source.next(event -> true, this::check,
+                    Deadline.after(LONG), event -> {
+                        throw new OutOfMemoryError("in a test");
+                    }));
+            assertThat(virtual.result()).isEqualTo("either's");
+        }
+    }
+
+    @Test
+    void whatWasReadBeforeAFailureIsNotKeptFromOthers() throws Exception {
+        Queue<String> failing = new ConcurrentLinkedQueue<>();
+        EventSource<String> other = new EventSource<>(file, () -> {
+            String event = failing.poll();
+            if ("failure".equals(event)) {
+                throw new RdmaException("test", "it failed");
+            }
+            return event;
+        });
+        try (Background<String> leader = Background.call(() -> other.next("leader's"::equals, this::check,
+                Deadline.after(LONG), event -> event)).awaitInside(Libc.class, "poll")) {
+            failing.addAll(List.of("leader's", "failure"));
+            other.lock().lock();
+            try {
+                assertThatExceptionOfType(RdmaException.class).isThrownBy(other::readAll);
+            } finally {
+                other.lock().unlock();
+            }
+            assertThat(leader.result()).isEqualTo("leader's");
+        }
+        other.close(() -> { });
+    }
+
     @Test
     void theLeaderIsWokenForItsEventWhenAnotherThreadReadIt() throws Exception {
         try (Background<String> leader = await("leader's").awaitInside(Libc.class, "poll")) {

@@ -148,6 +148,45 @@ class FileWatchTest {
         Libc.close(file);
     }
 
+    /** Notes what it is told; the first word is lost for want of memory. */
+    private static final class Noting implements FileWatch.Watcher {
+        private final CountDownLatch told = new CountDownLatch(1);
+        private boolean failing;
+
+        Noting(boolean failing) {
+            this.failing = failing;
+        }
+
+        @Override
+        public void ready() {
+            if (failing) {
+                failing = false;
+                throw new OutOfMemoryError("in a test");
+            }
+            told.countDown();
+        }
+
+        @Override
+        public void failed(RdmaException reason) {
+            told.countDown();
+        }
+    }
+
+    @Test
+    void anErrorKeepsNobodyWaiting() throws Exception {
+        int file = Libc.eventfd();
+        List<Noting> watchers = List.of(new Noting(true), new Noting(false));
+        FileWatch watch = FileWatch.get();
+        for (Noting watcher : watchers) {
+            assertThat(watch.add(file, watcher)).isTrue();
+        }
+        Libc.signal(file);
+        for (Noting watcher : watchers) {
+            assertThat(watcher.told.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        }
+        Libc.close(file);
+    }
+
     @Test
     void aPermitThatIsLeftOverEndsNoWait() throws Exception {
         int file = Libc.eventfd();

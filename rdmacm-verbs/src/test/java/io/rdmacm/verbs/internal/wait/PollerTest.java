@@ -14,8 +14,10 @@ import java.util.concurrent.Callable;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Libc;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.EndOfStack;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -166,6 +168,18 @@ class PollerTest {
         poller.wake();
         kind.start(poller, LONG).result();
         kind.sleeping(poller).close();
+    }
+
+    @Test
+    void aWakeForWhichTheStackIsTooShortKeepsNoOtherFromTheThread() throws Exception {
+        for (Background.Action deep : List.<Background.Action>of(poller::wake, () -> EndOfStack.run(poller::wake))) {
+            try (Background<Void> waiting = Kind.PLATFORM.sleeping(poller)) {
+                deep.run();
+                waiting.result();
+            }
+        }
+        // nothing is left over
+        sleepUntilReadable(Kind.PLATFORM);
     }
 
     @ParameterizedTest
