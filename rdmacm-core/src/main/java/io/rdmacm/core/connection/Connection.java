@@ -811,8 +811,13 @@ public final class Connection implements AutoCloseable {
             return "no send buffer came back from messages that were neither sent nor closed";
         }
         SendOpcode oldest = ring.oldest();
+        if (!TAKES_A_RECEIVE.contains(oldest)) {
+            return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest;
+        }
         return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
-                + (TAKES_A_RECEIVE.contains(oldest) ? ", as when the peer has no receive posted," : "");
+                + ", as when the peer has no receive posted"
+                + (arrived.isEmpty() ? "," : ": " + arrived.size() + " of its messages have arrived and were not"
+                        + " received; where both sides send first, each waits for the other;");
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.

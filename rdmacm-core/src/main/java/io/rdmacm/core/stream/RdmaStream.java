@@ -820,7 +820,7 @@ public final class RdmaStream implements AutoCloseable {
             Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
             for (; written < length; written += write.run(writer, source, written)) {
                 if (!core.await(WRITABLE, deadline)) {
-                    throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
+                    throw noRoom(timeout);
                 }
             }
         } catch (IllegalStateException e) {
@@ -833,6 +833,13 @@ public final class RdmaStream implements AutoCloseable {
             writer.turn().end();
             core.turnEnded();
         }
+    }
+
+    private RdmaTimeoutException noRoom(Duration timeout) throws RdmaException {
+        int unread = available();
+        return new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout
+                + (unread == 0 ? "" : ": " + unread + " bytes of the peer have arrived and were not read; where both"
+                        + " sides write first, each waits for the other"));
     }
 
     private static long remaining(ByteBuffer[] buffers, int first, int count) {
