@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -34,6 +35,7 @@ import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
+import io.rdmacm.verbs.metrics.MetricSource;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
@@ -95,7 +97,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  * A timeout or an interrupt leaves the connection usable.
  */
-public final class Connection implements AutoCloseable {
+public final class Connection implements MetricSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
@@ -291,6 +293,12 @@ public final class Connection implements AutoCloseable {
         try (var _ = lock.hold()) {
             return counters.snapshot(queues.receives().exhausted());
         }
+    }
+
+    /** {@return {@link #counters()} by name} */
+    @Override
+    public Map<String, Long> metrics() {
+        return counters().metrics();
     }
 
     /** {@return the operations of this connection that call a handler and allocate nothing} */

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.metrics.MetricSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,7 +81,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Urgent data and datagrams.
  */
-public final class RdmaStream implements AutoCloseable {
+public final class RdmaStream implements MetricSource, AutoCloseable {
     /** A read would not return 0: there is data, the end of the stream, or an exception. */
     public static final int READABLE = 1;
     /** A write would not return 0: there is room, or it would throw an exception. */
@@ -451,6 +453,12 @@ public final class RdmaStream implements AutoCloseable {
     /** {@return what this stream has sent and received so far, also after its close} */
     public StreamCounters counters() {
         return core.counters();
+    }
+
+    /** {@return {@link #counters()} by name} */
+    @Override
+    public Map<String, Long> metrics() {
+        return counters().metrics();
     }
 
     /** {@return how many bytes have been written without copying, altogether} */
