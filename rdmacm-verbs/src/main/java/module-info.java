@@ -8,6 +8,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 @SuppressWarnings("module") // io.rdmacm.core and io.rdmacm.netty are built after this module
 module io.rdmacm.verbs {
+    // the annotation CFunction is part of the signatures
     requires transitive io.rdmacm.bindings;
     requires org.slf4j;
     requires static transitive org.jspecify;
@@ -22,6 +23,7 @@ module io.rdmacm.verbs {
     exports io.rdmacm.verbs.error;
     exports io.rdmacm.verbs.flow;
     exports io.rdmacm.verbs.memory;
+    exports io.rdmacm.verbs.metrics;
     exports io.rdmacm.verbs.mlx5;
     exports io.rdmacm.verbs.pool;
     exports io.rdmacm.verbs.queue;

@@ -8,7 +8,6 @@ import java.time.Duration;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
-import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.core.CmIdTransitions.Call;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.error.RdmaException;
@@ -110,10 +109,7 @@ public final class CmIdOptions {
      */
     @CFunction("rdma_set_option")
     public CmIdOptions infinibandPaths(byte[] paths) throws RdmaException {
-        if (paths.length == 0 || paths.length % ibv_path_data.sizeof() != 0) {
-            throw new IllegalArgumentException("paths must be one or more structs of " + ibv_path_data.sizeof()
-                    + " bytes each, not " + paths.length + " bytes");
-        }
+        PathRecords.requireWhole(paths);
         byte[] copy = paths.clone();
         id.run(Call.INFINIBAND_PATHS, () -> callNative(Rdma.RDMA_OPTION_IB(), Rdma.RDMA_OPTION_IB_PATH(), copy));
         return this;

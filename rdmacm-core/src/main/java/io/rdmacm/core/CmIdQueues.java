@@ -111,7 +111,7 @@ final class CmIdQueues {
         SharedReceiveQueue own = sharedReceiveQueue;
         return own == null || attributes.sharedReceiveQueue().isPresent()
                 ? attributes
-                : attributes.withSharedReceiveQueue(own);
+                : attributes.toBuilder().sharedReceiveQueue(own).build();
     }
 
     void setLocalEce(Ece ece) throws RdmaException {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import java.util.Objects;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 import io.rdmacm.verbs.CompletionQueue;
@@ -12,25 +13,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of the queue pair of an {@link Endpoint}: the {@code pd} and {@code qp_init_attr} of rdma_create_ep(3)
  * and rdma_create_qp(3). Immutable.
- *
- * @param protectionDomain the domain of its memory regions; if empty, the endpoint allocates one and closes it when it
- *        is closed itself
- * @param sendCompletionQueue where the completions of sends are reported; if empty, the endpoint creates a completion
- *        queue as large as the send queue, with a channel of its own
- * @param receiveCompletionQueue where the completions of receives are reported; if empty, the endpoint creates a
- *        completion queue as large as the receive queue, with a channel of its own
- * @param capabilities the sizes; the device may provide more
- * @param signalAll whether every send produces a completion, whatever its flags ({@code sq_sig_all})
  */
-public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain,
-        Optional<CompletionQueue> sendCompletionQueue, Optional<CompletionQueue> receiveCompletionQueue,
-        QueuePairCapabilities capabilities, boolean signalAll) {
-    /** Checks that nothing is null. */
-    public EndpointAttributes {
-        Objects.requireNonNull(protectionDomain, "protectionDomain");
-        Objects.requireNonNull(sendCompletionQueue, "sendCompletionQueue");
-        Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
-        Objects.requireNonNull(capabilities, "capabilities");
+public final class EndpointAttributes {
+    private final @Nullable ProtectionDomain protectionDomain;
+    private final @Nullable CompletionQueue sendCompletionQueue;
+    private final @Nullable CompletionQueue receiveCompletionQueue;
+    private final QueuePairCapabilities capabilities;
+    private final boolean signalAll;
+
+    private EndpointAttributes(Builder builder) {
+        this.protectionDomain = builder.protectionDomain;
+        this.sendCompletionQueue = builder.sendCompletionQueue;
+        this.receiveCompletionQueue = builder.receiveCompletionQueue;
+        this.capabilities = new QueuePairCapabilities(builder.maxSendRequests, builder.maxReceiveRequests,
+                builder.maxSendScatterGather, builder.maxReceiveScatterGather, builder.maxInlineData);
+        this.signalAll = builder.signalAll;
     }
 
     /**
@@ -46,6 +43,59 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain,
     /** {@return a builder that starts with the values of {@link #defaults()}} */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /**
+     * {@return the domain of its memory regions; if empty, the endpoint allocates one and closes it when it is closed
+     * itself}
+     */
+    public Optional<ProtectionDomain> protectionDomain() {
+        return Optional.ofNullable(protectionDomain);
+    }
+
+    /**
+     * {@return where the completions of sends are reported; if empty, the endpoint creates a completion queue as
+     * large as the send queue, with a channel of its own}
+     */
+    public Optional<CompletionQueue> sendCompletionQueue() {
+        return Optional.ofNullable(sendCompletionQueue);
+    }
+
+    /**
+     * {@return where the completions of receives are reported; if empty, the endpoint creates a completion queue as
+     * large as the receive queue, with a channel of its own}
+     */
+    public Optional<CompletionQueue> receiveCompletionQueue() {
+        return Optional.ofNullable(receiveCompletionQueue);
+    }
+
+    /** {@return the sizes; the device may provide more} */
+    public QueuePairCapabilities capabilities() {
+        return capabilities;
+    }
+
+    /** {@return whether every send produces a completion, whatever its flags ({@code sq_sig_all})} */
+    public boolean signalAll() {
+        return signalAll;
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(protectionDomain, sendCompletionQueue, receiveCompletionQueue, capabilities, signalAll);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof EndpointAttributes that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "EndpointAttributes" + values();
     }
 
     /** Builds {@link EndpointAttributes}. */
@@ -169,10 +219,7 @@ public record EndpointAttributes(Optional<ProtectionDomain> protectionDomain,
          * @throws IllegalArgumentException when a size is negative
          */
         public EndpointAttributes build() {
-            return new EndpointAttributes(Optional.ofNullable(protectionDomain),
-                    Optional.ofNullable(sendCompletionQueue), Optional.ofNullable(receiveCompletionQueue),
-                    new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendScatterGather,
-                            maxReceiveScatterGather, maxInlineData), signalAll);
+            return new EndpointAttributes(this);
         }
     }
 }

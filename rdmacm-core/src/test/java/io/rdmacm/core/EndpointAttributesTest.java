@@ -3,16 +3,19 @@ package io.rdmacm.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.Optional;
-
 import io.rdmacm.verbs.queue.QueuePairCapabilities;
 import org.junit.jupiter.api.Test;
 
 class EndpointAttributesTest {
     @Test
     void theDefaults() {
-        assertThat(EndpointAttributes.defaults()).isEqualTo(new EndpointAttributes(Optional.empty(), Optional.empty(),
-                Optional.empty(), new QueuePairCapabilities(16, 16, 1, 1, 0), false));
+        EndpointAttributes defaults = EndpointAttributes.defaults();
+        assertThat(defaults.protectionDomain()).isEmpty();
+        assertThat(defaults.sendCompletionQueue()).isEmpty();
+        assertThat(defaults.receiveCompletionQueue()).isEmpty();
+        assertThat(defaults.capabilities()).isEqualTo(new QueuePairCapabilities(16, 16, 1, 1, 0));
+        assertThat(defaults.signalAll()).isFalse();
+        assertThat(defaults).isEqualTo(EndpointAttributes.builder().build());
     }
 
     @Test

@@ -9,7 +9,6 @@ import java.util.EnumSet;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
-import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -20,8 +19,7 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class ExtendedQueuePairDeviceTest {
     private static End extended(CmId id) throws Exception {
-        return new End(id, (domain, attributes) -> id.createQueuePair(domain, QueuePairInitAttributes.builder()
-                .completionQueue(attributes.sendCompletionQueue()).type(attributes.type())
+        return new End(id, (domain, attributes) -> id.createQueuePair(domain, attributes.toBuilder()
                 .sendOperations(EnumSet.of(SendOperation.SEND, SendOperation.RDMA_WRITE)).build()));
     }
 

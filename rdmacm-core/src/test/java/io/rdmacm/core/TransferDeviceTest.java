@@ -12,7 +12,6 @@ import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
@@ -237,7 +236,7 @@ class TransferDeviceTest {
         RdmaTestDevice.assumeNotIwarp("its queue pairs have no batches");
         CmId id = loopback.resolved(channel);
         try (End end = new End(id, (domain, attributes) -> id.createQueuePair(domain,
-                QueuePairInitAttributes.builder().completionQueue(attributes.sendCompletionQueue())
+                attributes.toBuilder()
                         .sendOperations(List.of(SendOperation.SEND, SendOperation.RDMA_WRITE)).build()))) {
             end.id.connect(ConnectionParameters.defaults());
             try (End peer = new End(loopback.request())) {

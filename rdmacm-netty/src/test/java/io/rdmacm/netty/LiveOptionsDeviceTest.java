@@ -4,19 +4,33 @@ package io.rdmacm.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
+import io.rdmacm.core.CmEvent;
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.CmId;
+import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.LoopThread;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePair;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -97,6 +111,32 @@ class LiveOptionsDeviceTest {
                 .isThrownBy(() -> channel.config().setOption((ChannelOption<Object>) option, value))
                 .withMessageContaining(option.name()).withMessageContaining("before the channel is bound or connected");
         assertThat((Object) channel.config().getOption(option)).isEqualTo(before);
+    }
+
+    @Test
+    void theTypeOfServiceIsThatOfTheQueuePair() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("the kernel's TCP has it");
+        EventLoopGroup group = Loops.RDMA.group();
+        try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
+            listener.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            listener.listen(1);
+            new Bootstrap().group(group).channel(RdmaStreamChannel.class).option(ChannelOption.IP_TOS, 96)
+                    .handler(new Recorder()).connect(listener.localAddress());
+            CmId id;
+            try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, TIMEOUT)) {
+                id = request.id();
+            }
+            try (id; ProtectionDomain domain = id.context().allocateProtectionDomain();
+                    CompletionQueue queue = id.context().createCompletionQueue(1);
+                    QueuePair pair = id.createQueuePair(domain,
+                            QueuePairInitAttributes.builder().completionQueue(queue).build())) {
+                id.accept(ConnectionParameters.defaults());
+                assertThat(pair.query().attributes().path().globalRoute().map(GlobalRoute::trafficClass))
+                        .contains(96);
+            }
+        } finally {
+            ChannelPair.end(group);
+        }
     }
 
     @Test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs;
 
-import java.util.Objects;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -12,31 +13,27 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes with which an extended completion queue is created ({@code struct ibv_cq_init_attr_ex},
  * ibv_create_cq_ex(3)). Immutable.
- *
- * @param capacity the number of completions that the queue must be able to hold; the device may round up
- * @param channel the channel that delivers its events; empty if it is only polled
- * @param completionVector the event vector of the device that signals the events
- * @param fields the fields that the cursor can read
- * @param flags the creation flags
- * @param parentDomain the parent domain whose allocators the driver uses; empty for none
  */
-public record CompletionQueueInitAttributes(int capacity, Optional<CompletionChannel> channel, int completionVector,
-        Set<CompletionField> fields, Set<CompletionQueueFlag> flags, Optional<ProtectionDomain> parentDomain) {
-    /**
-     * Checks the numbers, and copies the sets.
-     *
-     * @throws NullPointerException if an attribute is null
-     * @throws IllegalArgumentException if the capacity is less than 1, or the vector is negative
-     */
-    public CompletionQueueInitAttributes {
-        CompletionQueue.requireCapacity(capacity);
-        if (completionVector < 0) {
-            throw new IllegalArgumentException("completion vectors are numbered from 0, not " + completionVector);
+public final class CompletionQueueInitAttributes {
+    private final int capacity;
+    private final @Nullable CompletionChannel channel;
+    private final int completionVector;
+    private final Set<CompletionField> fields;
+    private final Set<CompletionQueueFlag> flags;
+    private final @Nullable ProtectionDomain parentDomain;
+
+    private CompletionQueueInitAttributes(Builder builder) {
+        CompletionQueue.requireCapacity(builder.capacity);
+        if (builder.completionVector < 0) {
+            throw new IllegalArgumentException("completion vectors are numbered from 0, not "
+                    + builder.completionVector);
         }
-        Objects.requireNonNull(channel, "channel");
-        Objects.requireNonNull(parentDomain, "parentDomain");
-        fields = Set.copyOf(fields);
-        flags = Set.copyOf(flags);
+        this.capacity = builder.capacity;
+        this.channel = builder.channel;
+        this.completionVector = builder.completionVector;
+        this.fields = builder.fields;
+        this.flags = builder.flags;
+        this.parentDomain = builder.parentDomain;
     }
 
     /**
@@ -49,6 +46,55 @@ public record CompletionQueueInitAttributes(int capacity, Optional<CompletionCha
      */
     public static Builder builder(int capacity) {
         return new Builder(capacity);
+    }
+
+    /** {@return the number of completions that the queue must be able to hold; the device may round up} */
+    public int capacity() {
+        return capacity;
+    }
+
+    /** {@return the channel that delivers its events; empty if it is only polled} */
+    public Optional<CompletionChannel> channel() {
+        return Optional.ofNullable(channel);
+    }
+
+    /** {@return the event vector of the device that signals the events} */
+    public int completionVector() {
+        return completionVector;
+    }
+
+    /** {@return the fields that the cursor can read} */
+    public Set<CompletionField> fields() {
+        return fields;
+    }
+
+    /** {@return the creation flags} */
+    public Set<CompletionQueueFlag> flags() {
+        return flags;
+    }
+
+    /** {@return the parent domain whose allocators the driver uses; empty for none} */
+    public Optional<ProtectionDomain> parentDomain() {
+        return Optional.ofNullable(parentDomain);
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(capacity, channel, completionVector, fields, flags, parentDomain);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof CompletionQueueInitAttributes that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "CompletionQueueInitAttributes" + values();
     }
 
     /** Builds {@link CompletionQueueInitAttributes}. */
@@ -128,8 +174,7 @@ public record CompletionQueueInitAttributes(int capacity, Optional<CompletionCha
          * @throws IllegalArgumentException if the capacity is less than 1, or the vector is negative
          */
         public CompletionQueueInitAttributes build() {
-            return new CompletionQueueInitAttributes(capacity, Optional.ofNullable(channel), completionVector, fields,
-                    flags, Optional.ofNullable(parentDomain));
+            return new CompletionQueueInitAttributes(this);
         }
     }
 }

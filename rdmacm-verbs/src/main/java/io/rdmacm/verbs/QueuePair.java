@@ -125,7 +125,7 @@ public class QueuePair extends NativeObject {
                 life);
         this.receives = new ReceiveQueue("QueuePair", "queue pair", ContextOps.POST_RECV.name(),
                 ContextOps.POST_RECV.call(address, userSpace), address, capabilities.maxReceiveScatterGather(), life);
-        this.hasSends = attributes.sendCompletionQueue() != null;
+        this.hasSends = attributes.sendCompletionQueue().isPresent();
         this.hasReceives = attributes.hasReceives();
         this.uncheckedLevel = hasSends ? sends.uncheckedLevel() : SendQueue.NONE_UNCHECKED;
         String text = attributes.type() + " 0x" + Integer.toHexString(number);
@@ -248,7 +248,7 @@ public class QueuePair extends NativeObject {
      * @throws IllegalStateException if there is none: type XRC_RECV, or receive side scaling without sends
      */
     public CompletionQueue sendCompletionQueue() {
-        return present(attributes.sendCompletionQueue(), "send completion queue");
+        return present(attributes.sendCompletionQueue().orElse(null), "send completion queue");
     }
 
     /**
@@ -259,7 +259,7 @@ public class QueuePair extends NativeObject {
      *        scaling
      */
     public CompletionQueue receiveCompletionQueue() {
-        return present(attributes.receiveCompletionQueue(), "receive completion queue");
+        return present(attributes.receiveCompletionQueue().orElse(null), "receive completion queue");
     }
 
     private <T> T present(@Nullable T part, String name) {
@@ -730,8 +730,8 @@ public class QueuePair extends NativeObject {
     @Override
     protected void requireClosable() {
         // Destroying removes the completions from the completion queues, and waits until nobody polls them.
-        requireNotPolled(attributes.sendCompletionQueue());
-        requireNotPolled(attributes.receiveCompletionQueue());
+        attributes.sendCompletionQueue().ifPresent(this::requireNotPolled);
+        attributes.receiveCompletionQueue().ifPresent(this::requireNotPolled);
     }
 
     /** @hidden */
@@ -747,15 +747,13 @@ public class QueuePair extends NativeObject {
 
     /** Runs what makes the driver remove the completions of this queue pair, while nobody reads them. */
     private void removeCompletions(Lifetime.Destroyer remover) throws RdmaException {
-        CompletionQueue.removeCompletions(remover, attributes.sendCompletionQueue(),
-                attributes.receiveCompletionQueue());
+        CompletionQueue.removeCompletions(remover, attributes.sendCompletionQueue().orElse(null),
+                attributes.receiveCompletionQueue().orElse(null));
     }
 
-    private void requireNotPolled(@Nullable CompletionQueue queue) {
-        if (queue != null) {
-            queue.requireNoCursorOfThisThread();
-            queue.requireNoBatchOfThisThread(sends.batch());
-        }
+    private void requireNotPolled(CompletionQueue queue) {
+        queue.requireNoCursorOfThisThread();
+        queue.requireNoBatchOfThisThread(sends.batch());
     }
 
     /**

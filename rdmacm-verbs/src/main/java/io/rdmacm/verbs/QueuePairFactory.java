@@ -72,8 +72,8 @@ final class QueuePairFactory {
             throws RdmaException {
         Set<Lifetime> parents = new LinkedHashSet<>(List.of(owners));
         parents.add(domain.life());
-        addQueue(parents, attributes.sendCompletionQueue(), domain);
-        addQueue(parents, attributes.receiveCompletionQueue(), domain);
+        attributes.sendCompletionQueue().ifPresent(queue -> addQueue(parents, queue, domain));
+        attributes.receiveCompletionQueue().ifPresent(queue -> addQueue(parents, queue, domain));
         attributes.sharedReceiveQueue().ifPresent(queue -> {
             domain.requireSameContext("shared receive queue", queue.context());
             parents.add(queue.life());
@@ -213,10 +213,8 @@ final class QueuePairFactory {
         }
     }
 
-    private static void addQueue(Set<Lifetime> parents, @Nullable CompletionQueue queue, ProtectionDomain domain) {
-        if (queue != null) {
-            domain.requireSameContext("completion queue", queue.context());
-            parents.add(queue.life());
-        }
+    private static void addQueue(Set<Lifetime> parents, CompletionQueue queue, ProtectionDomain domain) {
+        domain.requireSameContext("completion queue", queue.context());
+        parents.add(queue.life());
     }
 }

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -20,51 +21,54 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes with which a queue pair is created ({@code struct ibv_qp_init_attr_ex}, ibv_create_qp_ex(3)).
  * Immutable.
- *
- * @param type the type, which determines the transport service
- * @param sendCompletionQueue the completion queue for finished send work requests; null for type {@code XRC_RECV}; may
- *        be null with receive side scaling, and the queue pair then cannot send
- * @param receiveCompletionQueue the completion queue for finished receive work requests, which may be the same; null
- *        for type {@code XRC_RECV} and with receive side scaling; may be null for type {@code XRC_SEND}
- * @param capabilities the requested sizes of the queues, which the device may exceed; the sizes of a queue that the
- *        queue pair does not have are ignored
- * @param signalAll whether every send work request generates a completion, even if it is not flagged as signaled
- *        ({@code sq_sig_all})
- * @param sharedReceiveQueue the shared receive queue that replaces the queue pair's own receive queue
- * @param createFlags the creation flags
- * @param maxTsoHeader the maximum size of the headers of a segmented send (TSO) in bytes, 16 bits; 0 if none is sent
- * @param sourceQueuePair the queue pair number, 24 bits, that outgoing packets carry instead of the queue pair's own;
- *        present exactly if the flag {@link QueuePairCreateFlag#SOURCE_QPN} is set
- * @param sendOperations the operations that a {@link SendBatch} of the queue pair may contain; empty if it uses none
- * @param receiveSideScaling how received packets are distributed over work queues, which replace the receive queue
  */
-public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQueue sendCompletionQueue,
-        @Nullable CompletionQueue receiveCompletionQueue, QueuePairCapabilities capabilities, boolean signalAll,
-        Optional<SharedReceiveQueue> sharedReceiveQueue,
-        Set<QueuePairCreateFlag> createFlags, int maxTsoHeader, OptionalInt sourceQueuePair,
-        Set<SendOperation> sendOperations, Optional<ReceiveSideScaling> receiveSideScaling) {
+public final class QueuePairInitAttributes {
     private static final int NUMBER_BITS = 24;
 
-    /**
-     * Checks the attributes.
-     *
-     * @throws NullPointerException if one is null that must not be
-     * @throws IllegalArgumentException if a number is out of range, or the attributes contradict each other
-     */
-    public QueuePairInitAttributes {
-        Objects.requireNonNull(type, "type");
-        Objects.requireNonNull(sharedReceiveQueue, "sharedReceiveQueue");
-        Objects.requireNonNull(receiveSideScaling, "receiveSideScaling");
+    private final QueuePairType type;
+    private final @Nullable CompletionQueue sendCompletionQueue;
+    private final @Nullable CompletionQueue receiveCompletionQueue;
+    private final QueuePairCapabilities capabilities;
+    private final boolean signalAll;
+    private final @Nullable SharedReceiveQueue sharedReceiveQueue;
+    private final Set<QueuePairCreateFlag> createFlags;
+    private final int maxTsoHeader;
+    private final OptionalInt sourceQueuePair;
+    private final Set<SendOperation> sendOperations;
+    private final @Nullable ReceiveSideScaling receiveSideScaling;
+
+    private QueuePairInitAttributes(Builder builder, QueuePairCapabilities capabilities) {
+        this.type = Objects.requireNonNull(builder.type, "type");
+        this.sendCompletionQueue = builder.sendCompletionQueue;
+        this.receiveCompletionQueue = builder.receiveCompletionQueue;
+        this.capabilities = capabilities;
+        this.signalAll = builder.signalAll;
+        this.sharedReceiveQueue = builder.sharedReceiveQueue;
+        this.createFlags = ordered(QueuePairCreateFlag.class, builder.createFlags);
+        this.maxTsoHeader = builder.maxTsoHeader;
+        this.sourceQueuePair = builder.sourceQueuePair;
+        this.sendOperations = ordered(SendOperation.class, builder.sendOperations);
+        this.receiveSideScaling = builder.receiveSideScaling;
+        requireQueues();
+        Arguments.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
+        sourceQueuePair.ifPresent(number -> Arguments.requireBits("source queue pair", number, NUMBER_BITS));
+        if (createFlags.contains(QueuePairCreateFlag.SOURCE_QPN) != sourceQueuePair.isPresent()) {
+            throw new IllegalArgumentException("the flag SOURCE_QPN and the source queue pair must be set together: "
+                    + createFlags + ", " + sourceQueuePair);
+        }
+    }
+
+    private void requireQueues() {
         if (type == QueuePairType.XRC_RECV) {
-            if (sendCompletionQueue != null || receiveCompletionQueue != null || sharedReceiveQueue.isPresent()) {
+            if (sendCompletionQueue != null || receiveCompletionQueue != null || sharedReceiveQueue != null) {
                 throw new IllegalArgumentException("a queue pair of type XRC_RECV has neither completion queues nor a"
                         + " shared receive queue: each message names its shared receive queue");
             }
-        } else if (receiveSideScaling.isEmpty()) {
+        } else if (receiveSideScaling == null) {
             Objects.requireNonNull(sendCompletionQueue, "sendCompletionQueue");
         }
-        if (receiveSideScaling.isPresent()) {
-            requireNoReceives(type, receiveCompletionQueue, sharedReceiveQueue);
+        if (receiveSideScaling != null) {
+            requireNoReceives();
             if (sendCompletionQueue == null && (maxTsoHeader > 0 || !sendOperations.isEmpty())) {
                 throw new IllegalArgumentException("a queue pair without a send completion queue cannot send:"
                         + " maxTsoHeader must be 0 and sendOperations empty, not " + maxTsoHeader + " and "
@@ -73,24 +77,13 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
         } else if (type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND) {
             Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
         }
-        Objects.requireNonNull(capabilities, "capabilities");
-        Arguments.requireBits("size of TSO headers", maxTsoHeader, Short.SIZE);
-        sourceQueuePair.ifPresent(number -> Arguments.requireBits("source queue pair", number, NUMBER_BITS));
-        Set<QueuePairCreateFlag> flags = ordered(QueuePairCreateFlag.class, createFlags);
-        if (flags.contains(QueuePairCreateFlag.SOURCE_QPN) != sourceQueuePair.isPresent()) {
-            throw new IllegalArgumentException("the flag SOURCE_QPN and the source queue pair must be set together: "
-                    + flags + ", " + sourceQueuePair);
-        }
-        createFlags = flags;
-        sendOperations = ordered(SendOperation.class, sendOperations);
     }
 
-    private static void requireNoReceives(QueuePairType type, @Nullable CompletionQueue queue,
-            Optional<SharedReceiveQueue> shared) {
+    private void requireNoReceives() {
         if (type == QueuePairType.XRC_RECV || type == QueuePairType.XRC_SEND) {
             throw new IllegalArgumentException("a queue pair of type " + type + " cannot use receive side scaling");
         }
-        if (queue != null || shared.isPresent()) {
+        if (receiveCompletionQueue != null || sharedReceiveQueue != null) {
             throw new IllegalArgumentException("a queue pair with receive side scaling has neither a receive"
                     + " completion queue nor a shared receive queue: its work queues have their own");
         }
@@ -103,18 +96,6 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
     }
 
     /**
-     * Returns a copy of these attributes with a shared receive queue.
-     *
-     * @param queue the shared receive queue
-     * @return the copy
-     */
-    public QueuePairInitAttributes withSharedReceiveQueue(SharedReceiveQueue queue) {
-        return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue, capabilities,
-                signalAll, Optional.of(queue), createFlags, maxTsoHeader, sourceQueuePair, sendOperations,
-                receiveSideScaling);
-    }
-
-    /**
      * {@return a builder that starts with type RC, 16 send and 16 receive work requests, one scatter/gather entry each,
      * no inline data and no completion queues}
      */
@@ -122,21 +103,107 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
         return new Builder();
     }
 
+    /** {@return a builder that starts with these attributes} */
+    public Builder toBuilder() {
+        Builder builder = builder().type(type).maxSendRequests(capabilities.maxSendRequests())
+                .maxReceiveRequests(capabilities.maxReceiveRequests())
+                .maxSendScatterGather(capabilities.maxSendScatterGather())
+                .maxReceiveScatterGather(capabilities.maxReceiveScatterGather())
+                .maxInlineData(capabilities.maxInlineData()).signalAll(signalAll)
+                .sharedReceiveQueue(sharedReceiveQueue).maxTsoHeader(maxTsoHeader).sendOperations(sendOperations)
+                .receiveSideScaling(receiveSideScaling);
+        builder.sendCompletionQueue = sendCompletionQueue;
+        builder.receiveCompletionQueue = receiveCompletionQueue;
+        builder.createFlags.addAll(createFlags);
+        builder.sourceQueuePair = sourceQueuePair;
+        return builder;
+    }
+
+    /** {@return the type, which determines the transport service} */
+    public QueuePairType type() {
+        return type;
+    }
+
+    /**
+     * {@return the completion queue for finished send work requests; empty for type {@code XRC_RECV}; may be empty with
+     * receive side scaling, and the queue pair then cannot send}
+     */
+    public Optional<CompletionQueue> sendCompletionQueue() {
+        return Optional.ofNullable(sendCompletionQueue);
+    }
+
+    /**
+     * {@return the completion queue for finished receive work requests, which may be the same; empty for type
+     * {@code XRC_RECV} and with receive side scaling; may be empty for type {@code XRC_SEND}}
+     */
+    public Optional<CompletionQueue> receiveCompletionQueue() {
+        return Optional.ofNullable(receiveCompletionQueue);
+    }
+
+    /**
+     * {@return the requested sizes of the queues, which the device may exceed; the sizes of a queue that the queue pair
+     * does not have are ignored}
+     */
+    public QueuePairCapabilities capabilities() {
+        return capabilities;
+    }
+
+    /**
+     * {@return whether every send work request generates a completion, even if it is not flagged as signaled
+     * ({@code sq_sig_all})}
+     */
+    public boolean signalAll() {
+        return signalAll;
+    }
+
+    /** {@return the shared receive queue that replaces the queue pair's own receive queue} */
+    public Optional<SharedReceiveQueue> sharedReceiveQueue() {
+        return Optional.ofNullable(sharedReceiveQueue);
+    }
+
+    /** {@return the creation flags} */
+    public Set<QueuePairCreateFlag> createFlags() {
+        return createFlags;
+    }
+
+    /** {@return the maximum size of the headers of a segmented send (TSO) in bytes, 16 bits; 0 if none is sent} */
+    public int maxTsoHeader() {
+        return maxTsoHeader;
+    }
+
+    /**
+     * {@return the queue pair number, 24 bits, that outgoing packets carry instead of the queue pair's own; present
+     * exactly if the flag {@link QueuePairCreateFlag#SOURCE_QPN} is set}
+     */
+    public OptionalInt sourceQueuePair() {
+        return sourceQueuePair;
+    }
+
+    /** {@return the operations that a {@link SendBatch} of the queue pair may contain; empty if it uses none} */
+    public Set<SendOperation> sendOperations() {
+        return sendOperations;
+    }
+
+    /** {@return how received packets are distributed over work queues, which replace the receive queue} */
+    public Optional<ReceiveSideScaling> receiveSideScaling() {
+        return Optional.ofNullable(receiveSideScaling);
+    }
+
     /** {@return whether these attributes need {@code ibv_create_qp_ex}; if not, {@code ibv_create_qp} suffices} */
     public boolean isExtended() {
         return type == QueuePairType.XRC_RECV || !createFlags.isEmpty() || maxTsoHeader > 0
-                || !sendOperations.isEmpty() || receiveSideScaling.isPresent();
+                || !sendOperations.isEmpty() || receiveSideScaling != null;
     }
 
     /** Returns whether the queue pair has a receive queue of its own. */
     boolean hasReceives() {
-        return type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND && sharedReceiveQueue.isEmpty()
-                && receiveSideScaling.isEmpty();
+        return type != QueuePairType.XRC_RECV && type != QueuePairType.XRC_SEND && sharedReceiveQueue == null
+                && receiveSideScaling == null;
     }
 
     /** Returns the sizes, with zeros for queues that the queue pair does not have because of receive side scaling. */
     QueuePairCapabilities ownCapabilities() {
-        if (receiveSideScaling.isEmpty()) {
+        if (receiveSideScaling == null) {
             return capabilities;
         }
         return sendCompletionQueue == null ? new QueuePairCapabilities(0, 0, 0, 0, 0)
@@ -146,8 +213,31 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
 
     /** Returns a copy with values that the device reports. */
     QueuePairInitAttributes with(QueuePairCapabilities sizes, boolean signalsAll) {
-        return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue, sizes, signalsAll,
+        return new QueuePairInitAttributes(toBuilder().signalAll(signalsAll), sizes);
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(type, sendCompletionQueue, receiveCompletionQueue, capabilities, signalAll,
                 sharedReceiveQueue, createFlags, maxTsoHeader, sourceQueuePair, sendOperations, receiveSideScaling);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof QueuePairInitAttributes that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "QueuePairInitAttributes[type=" + type + ", sendCompletionQueue=" + sendCompletionQueue
+                + ", receiveCompletionQueue=" + receiveCompletionQueue + ", capabilities=" + capabilities
+                + ", signalAll=" + signalAll + ", sharedReceiveQueue=" + sharedReceiveQueue + ", createFlags="
+                + createFlags + ", maxTsoHeader=" + maxTsoHeader + ", sourceQueuePair=" + sourceQueuePair
+                + ", sendOperations=" + sendOperations + ", receiveSideScaling=" + receiveSideScaling + "]";
     }
 
     /** Builds {@link QueuePairInitAttributes}. All values except the completion queues have defaults. */
@@ -360,11 +450,8 @@ public record QueuePairInitAttributes(QueuePairType type, @Nullable CompletionQu
          *        not have
          */
         public QueuePairInitAttributes build() {
-            return new QueuePairInitAttributes(type, sendCompletionQueue, receiveCompletionQueue,
-                    new QueuePairCapabilities(maxSendRequests, maxReceiveRequests, maxSendScatterGather,
-                            maxReceiveScatterGather, maxInlineData),
-                    signalAll, Optional.ofNullable(sharedReceiveQueue), createFlags, maxTsoHeader, sourceQueuePair,
-                    sendOperations, Optional.ofNullable(receiveSideScaling));
+            return new QueuePairInitAttributes(this, new QueuePairCapabilities(maxSendRequests, maxReceiveRequests,
+                    maxSendScatterGather, maxReceiveScatterGather, maxInlineData));
         }
     }
 }

@@ -25,12 +25,10 @@ final class QueuePairInitStructs {
      */
     static long write(QueuePairInitAttributes attributes, Arena arena) {
         long init = arena.allocate(ibv_qp_init_attr_ex.layout()).address();
-        if (attributes.sendCompletionQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), attributes.sendCompletionQueue().address());
-        }
-        if (attributes.receiveCompletionQueue() != null) {
-            Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), attributes.receiveCompletionQueue().address());
-        }
+        attributes.sendCompletionQueue().ifPresent(
+                queue -> Memory.putLong(init + ibv_qp_init_attr_ex.send_cq$offset(), queue.address()));
+        attributes.receiveCompletionQueue().ifPresent(
+                queue -> Memory.putLong(init + ibv_qp_init_attr_ex.recv_cq$offset(), queue.address()));
         attributes.sharedReceiveQueue().ifPresent(
                 queue -> Memory.putLong(init + ibv_qp_init_attr_ex.srq$offset(), queue.address()));
         Memory.putInt(init + ibv_qp_init_attr_ex.qp_type$offset(), attributes.type().value());

@@ -133,7 +133,7 @@ public class SendBatch implements AutoCloseable {
         this.type = attributes.type();
         this.addressing = pair.addressing();
         this.domain = pair.protectionDomain();
-        this.informed = domain.context().isEfa() ? attributes.sendCompletionQueue() : null;
+        this.informed = domain.context().isEfa() ? attributes.sendCompletionQueue().orElse(null) : null;
         this.operations = Flags.mask(attributes.sendOperations(), SendOperation::bit);
         this.data = new SendBatchData(ops, domain, capabilities.maxSendScatterGather(), capabilities.maxInlineData(),
                 attributes.maxTsoHeader(), domain.context().quirks().miscountsLists());

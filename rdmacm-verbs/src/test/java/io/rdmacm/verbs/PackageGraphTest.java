@@ -38,7 +38,7 @@ class PackageGraphTest {
             Set.of(ROOT + ".internal.life"),
             Set.of(ROOT + ".internal.wait"),
             Set.of(ROOT + ".internal.ffi", ROOT + ".internal.jfr"),
-            Set.of(ROOT + ".error"));
+            Set.of(ROOT + ".error", ROOT + ".metrics"));
     private static final int MOST_CLASSES = 56;
 
     @Test

@@ -154,7 +154,7 @@ class ReceiveSideScalingTest {
             assertThatIllegalArgumentException().isThrownBy(
                     () -> attributes(fields).sharedReceiveQueue(shared).build()).withMessageStartingWith(neither);
             assertThatIllegalArgumentException().isThrownBy(
-                    () -> attributes(fields).build().withSharedReceiveQueue(shared)).withMessageStartingWith(neither);
+                    () -> attributes(fields).sharedReceiveQueue(shared).build()).withMessageStartingWith(neither);
         }
         for (QueuePairType type : EnumSet.of(QueuePairType.XRC_SEND, QueuePairType.XRC_RECV)) {
             assertThatIllegalArgumentException().isThrownBy(() -> attributes(fields).type(type).build())

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -34,6 +35,7 @@ import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
+import io.rdmacm.verbs.metrics.MetricSource;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
@@ -95,7 +97,7 @@ import org.slf4j.LoggerFactory;
  * </ul>
  * A timeout or an interrupt leaves the connection usable.
  */
-public final class Connection implements AutoCloseable {
+public final class Connection implements MetricSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
     private static final String SEND = "ibv_post_send";
     private static final String RECEIVE = "ibv_post_recv";
@@ -291,6 +293,12 @@ public final class Connection implements AutoCloseable {
         try (var _ = lock.hold()) {
             return counters.snapshot(queues.receives().exhausted());
         }
+    }
+
+    /** {@return {@link #counters()} by name} */
+    @Override
+    public Map<String, Long> metrics() {
+        return counters().metrics();
     }
 
     /** {@return the operations of this connection that call a handler and allocate nothing} */
@@ -811,8 +819,13 @@ public final class Connection implements AutoCloseable {
             return "no send buffer came back from messages that were neither sent nor closed";
         }
         SendOpcode oldest = ring.oldest();
+        if (!TAKES_A_RECEIVE.contains(oldest)) {
+            return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest;
+        }
         return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
-                + (TAKES_A_RECEIVE.contains(oldest) ? ", as when the peer has no receive posted," : "");
+                + ", as when the peer has no receive posted"
+                + (arrived.isEmpty() ? "," : ": " + arrived.size() + " of its messages have arrived and were not"
+                        + " received; where both sides send first, each waits for the other;");
     }
 
     // For the other classes of this package; with the lock held unless they say otherwise.

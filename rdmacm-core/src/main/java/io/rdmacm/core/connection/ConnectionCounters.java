@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import java.time.Duration;
+import java.util.Map;
 
 import io.rdmacm.core.TrafficCounters;
 
@@ -71,6 +72,18 @@ public final class ConnectionCounters implements TrafficCounters {
     /** {@return how long threads have slept in total} */
     public Duration asleep() {
         return Duration.ofNanos(counted.nanosAsleep);
+    }
+
+    /** {@return these numbers by the names of their methods; the time asleep in nanoseconds, {@code asleepNanos}} */
+    @Override
+    public Map<String, Long> metrics() {
+        Map<String, Long> metrics = TrafficCounters.super.metrics();
+        metrics.put("operations", operations());
+        metrics.put("operationBytes", operationBytes());
+        metrics.put("receivesExhausted", receivesExhausted());
+        metrics.put("waits", waits());
+        metrics.put("asleepNanos", counted.nanosAsleep);
+        return metrics;
     }
 
     /** Returns the sum of these and others. */

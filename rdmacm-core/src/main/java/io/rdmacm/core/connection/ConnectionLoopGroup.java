@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.metrics.MetricSource;
 
 /**
  * One or more {@link ConnectionLoop}s. A connection stays in the loop that it was given when it was created; a group
@@ -10,7 +14,8 @@ import io.rdmacm.verbs.error.RdmaException;
  *
  * <p>All methods may be called from any thread.
  */
-public abstract sealed class ConnectionLoopGroup implements AutoCloseable permits ConnectionLoop, LoopThreads {
+public abstract sealed class ConnectionLoopGroup implements MetricSource, AutoCloseable
+        permits ConnectionLoop, LoopThreads {
     ConnectionLoopGroup() {
     }
 
@@ -22,6 +27,15 @@ public abstract sealed class ConnectionLoopGroup implements AutoCloseable permit
 
     /** {@return how many completions the loops have taken so far} */
     public abstract long completions();
+
+    /** {@return the numbers of connections and of completions} */
+    @Override
+    public final Map<String, Long> metrics() {
+        Map<String, Long> metrics = new LinkedHashMap<>();
+        metrics.put("connections", (long) connections());
+        metrics.put("completions", completions());
+        return metrics;
+    }
 
     /** Checks that this thread is not inside a handler of the loops. */
     abstract void requireNotInHandler();

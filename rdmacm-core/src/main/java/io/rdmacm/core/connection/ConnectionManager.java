@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
+import io.rdmacm.verbs.metrics.MetricSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +42,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All methods may be called from any thread. {@link #close()} closes everything that the manager has created.
  */
-public final class ConnectionManager implements AutoCloseable {
+public final class ConnectionManager implements MetricSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionManager.class);
     private static final int BACKLOG = 64;
 
@@ -318,6 +320,24 @@ public final class ConnectionManager implements AutoCloseable {
         try (var _ = lock.hold()) {
             return devices.values().stream().mapToLong(number).sum();
         }
+    }
+
+    /**
+     * {@return how many connections and listeners are open, how many connections were established, {@link #counters()},
+     * what the loops have, and what the pools hold}
+     */
+    @Override
+    public Map<String, Long> metrics() {
+        Map<String, Long> metrics = new LinkedHashMap<>();
+        metrics.put("openConnections", (long) connections().size());
+        metrics.put("openListeners", (long) listeners().size());
+        metrics.put("establishedConnections", establishedConnections());
+        metrics.putAll(counters().metrics());
+        metrics.put("loopConnections", loops().stream().mapToLong(ConnectionLoopGroup::connections).sum());
+        metrics.put("loopCompletions", loops().stream().mapToLong(ConnectionLoopGroup::completions).sum());
+        metrics.put("registeredBytes", registeredBytes());
+        metrics.put("buffersInUse", buffersInUse());
+        return metrics;
     }
 
     /**

@@ -30,6 +30,7 @@ public final class ConnectionSettings {
     private final Duration keepAlive;
     private final @Nullable AckTimeout ackTimeout;
     private final int typeOfService;
+    private final byte[] route;
     private final @Nullable InetSocketAddress localAddress;
     private final WaitPolicy waiting;
     private final int inlineSize;
@@ -51,6 +52,7 @@ public final class ConnectionSettings {
         keepAlive = builder.keepAlive;
         ackTimeout = builder.ackTimeout;
         typeOfService = builder.typeOfService;
+        route = builder.route;
         localAddress = builder.localAddress;
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
@@ -90,6 +92,7 @@ public final class ConnectionSettings {
         builder.keepAlive = keepAlive;
         builder.ackTimeout = ackTimeout;
         builder.typeOfService = typeOfService;
+        builder.route = route;
         builder.localAddress = localAddress;
         builder.waiting = waiting;
         builder.inlineSize = inlineSize;
@@ -161,6 +164,14 @@ public final class ConnectionSettings {
         return typeOfService;
     }
 
+    /**
+     * {@return path records to connect with, instead of asking the subnet manager: one or more
+     * {@code struct ibv_path_data}; empty for none}
+     */
+    public byte[] route() {
+        return route.clone();
+    }
+
     /** {@return where a connection that this side begins comes from; empty for what leads to the peer} */
     public Optional<InetSocketAddress> localAddress() {
         return Optional.ofNullable(localAddress);
@@ -226,6 +237,7 @@ public final class ConnectionSettings {
         private Duration keepAlive = Duration.ZERO;
         private @Nullable AckTimeout ackTimeout;
         private int typeOfService;
+        private byte[] route = new byte[0];
         private @Nullable InetSocketAddress localAddress;
         private WaitPolicy waiting = WaitPolicy.defaults();
         private int inlineSize;
@@ -354,13 +366,28 @@ public final class ConnectionSettings {
 
         /**
          * Sets the IP type of service, or traffic class, of a connection that this side begins
-         * ({@code RDMA_OPTION_ID_TOS}). The peer answers with the same.
+         * ({@code RDMA_OPTION_ID_TOS}). The peer answers with the same. On RoCE, the network interface turns it into
+         * the priority, which is the service level; on InfiniBand, the subnet manager may choose the service level by
+         * it.
          *
          * @param value from 0 to 255; the default is 0
          * @return this builder
          */
         public Builder typeOfService(int value) {
             typeOfService = value;
+            return this;
+        }
+
+        /**
+         * Sets the path records to connect with ({@code RDMA_OPTION_IB_PATH}), on InfiniBand only: with
+         * {@link io.rdmacm.core.PathRecords} that has the service level and the path MTU. Elsewhere the network decides
+         * both, and the kernel refuses path records.
+         *
+         * @param paths one or more {@code struct ibv_path_data}; empty, which is the default, for none
+         * @return this builder
+         */
+        public Builder route(byte[] paths) {
+            route = paths.clone();
             return this;
         }
 

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.core.internal.engine.Acceptor;
@@ -11,13 +12,14 @@ import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.metrics.MetricSource;
 
 /**
  * Listens for connections at an address. The backlog bounds the number of handshakes in progress and of established
  * connections that nobody has accepted, together. Requests to connect beyond it wait; they are not rejected. All
  * methods may be called from any number of threads; {@link #close()} wakes those that wait.
  */
-public final class Listener implements AutoCloseable {
+public final class Listener implements MetricSource, AutoCloseable {
     private final ConnectionManager manager;
     private final ConnectionSettings settings;
     private final Acceptor<MessageLink> acceptor;
@@ -34,6 +36,15 @@ public final class Listener implements AutoCloseable {
     /** {@return the address that it listens on, with the actual port} */
     public InetSocketAddress address() {
         return acceptor.address();
+    }
+
+    /**
+     * {@return the requests that wait, the handshakes in progress, the connections that nobody has taken, and how many
+     * handshakes have succeeded and failed so far; without the requests that {@link #nextRequest} has handed out}
+     */
+    @Override
+    public Map<String, Long> metrics() {
+        return acceptor.metrics();
     }
 
     /**

@@ -100,6 +100,16 @@ final class MessageLink extends Link {
     }
 
     @Override
+    protected void resolveRoute(Duration time) throws RdmaException {
+        byte[] route = settings.route();
+        if (route.length == 0) {
+            super.resolveRoute(time);
+        } else {
+            id().options().infinibandPaths(route);
+        }
+    }
+
+    @Override
     protected ConnectionParameters prepare() throws RdmaException {
         if (settings.ackTimeout().isPresent()) {
             id().options().ackTimeout(settings.ackTimeout().get());

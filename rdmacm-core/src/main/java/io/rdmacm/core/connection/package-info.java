@@ -9,7 +9,8 @@
  * <li>Connecting: a {@link io.rdmacm.core.connection.ConnectionManager} creates
  * {@link io.rdmacm.core.connection.Listener}s and {@link io.rdmacm.core.connection.Connection}s. A listener accepts a
  * connection at once, or hands out a {@link io.rdmacm.core.connection.ConnectionRequest} to be inspected first.
- * {@link io.rdmacm.core.connection.ConnectionSettings} fix the sizes and say who is told and who waits how.
+ * {@link io.rdmacm.core.connection.ConnectionSettings} fix the sizes and say who is told and who waits how. A
+ * {@link io.rdmacm.core.connection.Reconnector} connects again when a connection has ended.
  * <li>Messages: {@link io.rdmacm.core.connection.Message} is what arrives, in the buffer that it arrived in;
  * {@link io.rdmacm.core.connection.OutgoingMessage} is filled in where it is sent from.
  * <li>Operations, in three ways: those of the connection wait, those of

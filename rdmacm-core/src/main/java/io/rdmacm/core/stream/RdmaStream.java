@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -19,6 +20,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.metrics.MetricSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,7 +81,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Urgent data and datagrams.
  */
-public final class RdmaStream implements AutoCloseable {
+public final class RdmaStream implements MetricSource, AutoCloseable {
     /** A read would not return 0: there is data, the end of the stream, or an exception. */
     public static final int READABLE = 1;
     /** A write would not return 0: there is room, or it would throw an exception. */
@@ -453,6 +455,12 @@ public final class RdmaStream implements AutoCloseable {
         return core.counters();
     }
 
+    /** {@return {@link #counters()} by name} */
+    @Override
+    public Map<String, Long> metrics() {
+        return counters().metrics();
+    }
+
     /** {@return how many bytes have been written without copying, altogether} */
     public long lentBytes() {
         SendLedger ledger = core.ledger();
@@ -820,7 +828,7 @@ public final class RdmaStream implements AutoCloseable {
             Deadline deadline = begun == null ? Deadline.after(timeout) : begun;
             for (; written < length; written += write.run(writer, source, written)) {
                 if (!core.await(WRITABLE, deadline)) {
-                    throw new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout);
+                    throw noRoom(timeout);
                 }
             }
         } catch (IllegalStateException e) {
@@ -833,6 +841,13 @@ public final class RdmaStream implements AutoCloseable {
             writer.turn().end();
             core.turnEnded();
         }
+    }
+
+    private RdmaTimeoutException noRoom(Duration timeout) throws RdmaException {
+        int unread = available();
+        return new RdmaTimeoutException(FUNCTION, "there was no room on " + this + " within " + timeout
+                + (unread == 0 ? "" : ": " + unread + " bytes of the peer have arrived and were not read; where both"
+                        + " sides write first, each waits for the other"));
     }
 
     private static long remaining(ByteBuffer[] buffers, int first, int count) {

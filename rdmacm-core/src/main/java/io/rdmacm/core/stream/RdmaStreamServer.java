@@ -3,6 +3,7 @@ package io.rdmacm.core.stream;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 
 import io.rdmacm.core.internal.engine.Acceptor;
@@ -10,6 +11,7 @@ import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.Wildcard;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Parts;
+import io.rdmacm.verbs.metrics.MetricSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All methods may be called from any number of threads; {@link #close()} wakes those that wait.
  */
-public final class RdmaStreamServer implements AutoCloseable {
+public final class RdmaStreamServer implements MetricSource, AutoCloseable {
     private final StreamSettings settings;
     private final CmLoop loop;
     private final Acceptor<StreamLink> acceptor;
@@ -82,6 +84,15 @@ public final class RdmaStreamServer implements AutoCloseable {
     /** {@return the address, with the actual port; it stays available after a close} */
     public InetSocketAddress localAddress() {
         return acceptor.address();
+    }
+
+    /**
+     * {@return the requests that wait, the handshakes in progress, the streams that nobody has taken, and how many
+     * handshakes have succeeded and failed so far}
+     */
+    @Override
+    public Map<String, Long> metrics() {
+        return acceptor.metrics();
     }
 
     /** {@return the settings of the streams that are accepted} */

@@ -330,6 +330,30 @@ class BoundsDeviceTest {
     }
 
     @Test
+    void aTimeoutSaysThatBothSidesSendFirst() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(2).linger(LITTLE).build();
+        try (Peers peers = new Peers(4, few); Peers.Pair pair = peers.connect(few)) {
+            Connection[] ends = {pair.client(), pair.server()};
+            for (Connection end : ends) {
+                for (int i = 0; i < 4; i++) {
+                    end.send(new byte[1], Peers.TIMEOUT);
+                }
+            }
+            for (Connection end : ends) {
+                assertThatThrownBy(() -> end.send(new byte[1], LITTLE)).isInstanceOf(RdmaTimeoutException.class)
+                        .hasMessageContaining("2 of its messages have arrived and were not received")
+                        .hasMessageContaining("both sides send first");
+            }
+            // Whoever receives lets the other one go on.
+            for (int i = 0; i < 4; i++) {
+                pair.client().receive(Peers.TIMEOUT).close();
+            }
+            pair.server().send(new byte[1], Peers.TIMEOUT);
+        }
+    }
+
+    @Test
     void aTimeoutNamesWhatIsMissing() throws Exception {
         RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(4).sendBuffers(1).operations(1)

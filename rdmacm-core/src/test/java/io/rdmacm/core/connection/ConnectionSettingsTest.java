@@ -58,7 +58,7 @@ class ConnectionSettingsTest {
                 .operations(4).privateData(new byte[] {5}).handshakeTimeout(Duration.ofSeconds(6))
                 .linger(Duration.ofSeconds(7)).waiting(WaitPolicy.spinAlways()).handler(handler)
                 .keepAlive(Duration.ofSeconds(9)).ackTimeout(AckTimeout.ofCode(10)).typeOfService(11)
-                .inlineSize(13).scatterGather(14)
+                .inlineSize(13).scatterGather(14).route(new byte[] {15})
                 .localAddress(new InetSocketAddress(12)).build();
         ConnectionSettings changed = settings.toBuilder().operations(8).build();
         assertThat(changed.operations()).isEqualTo(8);

@@ -6,10 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
+import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.core.PathRecords;
+import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Peers;
@@ -41,6 +46,33 @@ class OperatorSettingsDeviceTest {
             for (Connection end : new Connection[] {pair.client(), pair.server()}) {
                 assertThat(attributes(end).path().globalRoute().map(GlobalRoute::trafficClass)).contains(96);
             }
+        }
+    }
+
+    @Test
+    void theTypeOfServiceOfAChannelIsThatOfTheQueuePair() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("the kernel's TCP has it");
+        try (Loopback loopback = new Loopback();
+                SocketChannel channel = new RdmaSelectorProvider().openSocketChannel()) {
+            channel.setOption(StandardSocketOptions.IP_TOS, 96);
+            channel.configureBlocking(false);
+            channel.connect(loopback.address());
+            try (End peer = new End(loopback.request())) {
+                peer.id.accept(ConnectionParameters.defaults());
+                assertThat(peer.queuePair.query().attributes().path().globalRoute().map(GlobalRoute::trafficClass))
+                        .contains(96);
+            }
+        }
+    }
+
+    @Test
+    void aRouteOfInfinibandIsNoneOfRoce() throws Exception {
+        try (Peers peers = new Peers()) {
+            byte[] route = PathRecords.of(new byte[(int) ibv_path_data.sizeof()]).serviceLevel(3).pathMtu(1024)
+                    .toBytes();
+            ConnectionSettings settings = ConnectionSettings.builder().route(route).build();
+            assertThatThrownBy(() -> peers.clients.connect(peers.listener.address(), settings, Peers.TIMEOUT))
+                    .isInstanceOf(RdmaException.class).hasMessageContaining("rdma_set_option");
         }
     }
 

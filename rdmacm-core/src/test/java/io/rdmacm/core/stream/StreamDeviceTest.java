@@ -38,6 +38,22 @@ class StreamDeviceTest {
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(Streams::warmUp);
 
     @Test
+    void aTimeoutSaysThatBothSidesWriteFirst() throws Exception {
+        try (Streams streams = new Streams(); Streams.Pair pair = streams.connect()) {
+            for (RdmaStream end : new RdmaStream[] {pair.client(), pair.server()}) {
+                while (end.write(ByteBuffer.allocate(100_000)) > 0) {
+                    end.poll();
+                }
+            }
+            pair.client().await(RdmaStream.READABLE, Streams.TIMEOUT);
+            assertThatThrownBy(() -> pair.client().write(ByteBuffer.allocate(1_000_000), Duration.ofMillis(10)))
+                    .isInstanceOf(RdmaTimeoutException.class).hasMessageContaining("there was no room")
+                    .hasMessageContaining("bytes of the peer have arrived and were not read")
+                    .hasMessageContaining("both sides write first");
+        }
+    }
+
+    @Test
     void bytesTravelBothWays() throws Exception {
         try (Streams streams = new Streams(); Streams.Pair pair = streams.connect()) {
             pair.client().write(ByteBuffer.wrap("ping".getBytes(StandardCharsets.UTF_8)), Streams.TIMEOUT);

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import io.rdmacm.bindings.ibv_device_attr;
 import io.rdmacm.verbs.address.ExponentialDelay;
 import io.rdmacm.verbs.address.Guid;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
 import io.rdmacm.verbs.work.FlagSet;
 
@@ -28,13 +29,7 @@ public final class DeviceAttributes {
      * @return the attributes
      */
     public static DeviceAttributes of(MemorySegment struct) {
-        return new DeviceAttributes(copy(struct, ibv_device_attr.sizeof()));
-    }
-
-    static MemorySegment copy(MemorySegment struct, long bytes) {
-        // of an array of long, so that it is aligned
-        MemorySegment copy = MemorySegment.ofArray(new long[(int) (bytes + 7) / Long.BYTES]);
-        return copy.copyFrom(struct.asSlice(0, bytes));
+        return new DeviceAttributes(Memory.heapCopy(struct, ibv_device_attr.sizeof()));
     }
 
     /** {@return the firmware version, in the vendor's notation} */

@@ -15,6 +15,7 @@ import io.rdmacm.bindings.ibv_pci_atomic_caps;
 import io.rdmacm.bindings.ibv_rss_caps;
 import io.rdmacm.bindings.ibv_tm_caps;
 import io.rdmacm.bindings.ibv_tso_caps;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.FlagSet;
 
@@ -37,7 +38,7 @@ public final class DeviceAttributesEx {
      * @return the attributes
      */
     public static DeviceAttributesEx of(MemorySegment struct) {
-        return new DeviceAttributesEx(DeviceAttributes.copy(struct, ibv_device_attr_ex.sizeof()));
+        return new DeviceAttributesEx(Memory.heapCopy(struct, ibv_device_attr_ex.sizeof()));
     }
 
     /** {@return the basic attributes} */

@@ -7,6 +7,7 @@ import java.util.Objects;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_port_attr;
 import io.rdmacm.verbs.address.ExponentialDelay;
+import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.work.FlagSet;
 
 /** The attributes of a port ({@code struct ibv_port_attr}, ibv_query_port(3)). */
@@ -28,7 +29,7 @@ public final class PortAttributes {
      * @return the attributes
      */
     public static PortAttributes of(MemorySegment struct) {
-        return new PortAttributes(DeviceAttributes.copy(struct, ibv_port_attr.sizeof()));
+        return new PortAttributes(Memory.heapCopy(struct, ibv_port_attr.sizeof()));
     }
 
     /** {@return the logical state; the port can send and receive in {@link PortState#ACTIVE}} */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
+import java.lang.foreign.MemorySegment;
+
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_device_attr;
 import io.rdmacm.verbs.VerbsContext;
@@ -16,22 +18,27 @@ import io.rdmacm.verbs.work.FlagSet;
 /**
  * The limits of an EFA device and what it can do ({@code struct efadv_device_attr}, efadv_query_device(3)). The general
  * attributes are those of {@link VerbsContext#queryDeviceEx()}.
- *
- * @param maxSendRequests the maximum number of send work requests of a queue pair
- * @param maxReceiveRequests the maximum number of receive work requests of a queue pair
- * @param maxSendScatterGather the maximum number of scatter/gather entries of a send
- * @param maxReceiveScatterGather the maximum number of scatter/gather entries of a receive
- * @param maxInlineData the maximum number of bytes of inline data of an ordinary queue pair
- * @param maxInlineDataExtended the maximum number of bytes of inline data of a queue pair with large entries; 0 before
- *        rdma-core 63
- * @param maxRdmaBytes the maximum number of bytes of an RDMA read or write
- * @param capabilities what the device can do
  */
-public record EfaDeviceAttributes(int maxSendRequests, int maxReceiveRequests, int maxSendScatterGather,
-        int maxReceiveScatterGather, int maxInlineData, int maxInlineDataExtended, long maxRdmaBytes,
-        FlagSet<EfaCapability> capabilities) {
+public final class EfaDeviceAttributes {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction QUERY = NativeFunction.of("efadv_query_device");
+
+    // a copy on the heap
+    private final MemorySegment struct;
+
+    private EfaDeviceAttributes(MemorySegment struct) {
+        this.struct = struct;
+    }
+
+    /**
+     * Returns what a {@code struct efadv_device_attr} says.
+     *
+     * @param struct is copied
+     * @return the attributes
+     */
+    public static EfaDeviceAttributes of(MemorySegment struct) {
+        return new EfaDeviceAttributes(Memory.heapCopy(struct, efadv_device_attr.sizeof()));
+    }
 
     /**
      * Queries a device ({@code efadv_query_device}).
@@ -45,21 +52,52 @@ public record EfaDeviceAttributes(int maxSendRequests, int maxReceiveRequests, i
     @CFunction("efadv_query_device")
     public static EfaDeviceAttributes query(VerbsContext context) throws RdmaException {
         return VERBS.inside(context, (address, arena) -> {
-            long struct = arena.allocate(efadv_device_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(address, struct, efadv_device_attr.sizeof()));
-            return read(struct);
+            MemorySegment struct = efadv_device_attr.allocate(arena);
+            Check.returned(QUERY, QUERY.callInt(address, struct.address(), struct.byteSize()));
+            return of(struct);
         });
     }
 
-    private static EfaDeviceAttributes read(long struct) {
-        return new EfaDeviceAttributes(Memory.getInt(struct + efadv_device_attr.max_sq_wr$offset()),
-                Memory.getInt(struct + efadv_device_attr.max_rq_wr$offset()),
-                Short.toUnsignedInt(Memory.getShort(struct + efadv_device_attr.max_sq_sge$offset())),
-                Short.toUnsignedInt(Memory.getShort(struct + efadv_device_attr.max_rq_sge$offset())),
-                Short.toUnsignedInt(Memory.getShort(struct + efadv_device_attr.inline_buf_size$offset())),
-                Short.toUnsignedInt(Memory.getShort(struct + efadv_device_attr.inline_buf_size_ex$offset())),
-                Integer.toUnsignedLong(Memory.getInt(struct + efadv_device_attr.max_rdma_size$offset())),
-                EfaCapability.of(Memory.getInt(struct + efadv_device_attr.device_caps$offset())));
+    /** {@return the maximum number of send work requests of a queue pair} */
+    public int maxSendRequests() {
+        return efadv_device_attr.max_sq_wr(struct);
+    }
+
+    /** {@return the maximum number of receive work requests of a queue pair} */
+    public int maxReceiveRequests() {
+        return efadv_device_attr.max_rq_wr(struct);
+    }
+
+    /** {@return the maximum number of scatter/gather entries of a send} */
+    public int maxSendScatterGather() {
+        return Short.toUnsignedInt(efadv_device_attr.max_sq_sge(struct));
+    }
+
+    /** {@return the maximum number of scatter/gather entries of a receive} */
+    public int maxReceiveScatterGather() {
+        return Short.toUnsignedInt(efadv_device_attr.max_rq_sge(struct));
+    }
+
+    /** {@return the maximum number of bytes of inline data of an ordinary queue pair} */
+    public int maxInlineData() {
+        return Short.toUnsignedInt(efadv_device_attr.inline_buf_size(struct));
+    }
+
+    /**
+     * {@return the maximum number of bytes of inline data of a queue pair with large entries; 0 before rdma-core 63}
+     */
+    public int maxInlineDataExtended() {
+        return Short.toUnsignedInt(efadv_device_attr.inline_buf_size_ex(struct));
+    }
+
+    /** {@return the maximum number of bytes of an RDMA read or write} */
+    public long maxRdmaBytes() {
+        return Integer.toUnsignedLong(efadv_device_attr.max_rdma_size(struct));
+    }
+
+    /** {@return what the device can do} */
+    public FlagSet<EfaCapability> capabilities() {
+        return EfaCapability.of(efadv_device_attr.device_caps(struct));
     }
 
     /**
@@ -69,6 +107,6 @@ public record EfaDeviceAttributes(int maxSendRequests, int maxReceiveRequests, i
      * @return true if it can
      */
     public boolean has(EfaCapability capability) {
-        return capabilities.contains(capability);
+        return capabilities().contains(capability);
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.efa;
 
+import java.lang.foreign.MemorySegment;
+
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.efa.efadv_mr_attr;
 import io.rdmacm.verbs.MemoryRegion;
@@ -16,15 +18,27 @@ import io.rdmacm.verbs.work.FlagSet;
 /**
  * By which interconnects an EFA device reaches the memory of a region ({@code struct efadv_mr_attr}, efadv_query_mr(3);
  * since rdma-core 50). Only for tuning: two regions with the same number share the way to their memory.
- *
- * @param valid which of the numbers the device knows
- * @param receive the interconnect of messages that are received
- * @param rdmaRead the interconnect of RDMA reads of this side
- * @param rdmaReceive the interconnect of RDMA writes of peers
  */
-public record EfaMemoryAttributes(FlagSet<EfaInterconnect> valid, int receive, int rdmaRead, int rdmaReceive) {
+public final class EfaMemoryAttributes {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction QUERY = NativeFunction.of("efadv_query_mr");
+
+    // a copy on the heap
+    private final MemorySegment struct;
+
+    private EfaMemoryAttributes(MemorySegment struct) {
+        this.struct = struct;
+    }
+
+    /**
+     * Returns what a {@code struct efadv_mr_attr} says.
+     *
+     * @param struct is copied
+     * @return the attributes
+     */
+    public static EfaMemoryAttributes of(MemorySegment struct) {
+        return new EfaMemoryAttributes(Memory.heapCopy(struct, efadv_mr_attr.sizeof()));
+    }
 
     /**
      * Queries a memory region ({@code efadv_query_mr}).
@@ -38,17 +52,29 @@ public record EfaMemoryAttributes(FlagSet<EfaInterconnect> valid, int receive, i
     @CFunction("efadv_query_mr")
     public static EfaMemoryAttributes query(MemoryRegion region) throws RdmaException {
         return VERBS.inside(region, (address, arena) -> {
-            long struct = arena.allocate(efadv_mr_attr.layout()).address();
-            Check.returned(QUERY, QUERY.callInt(address, struct, efadv_mr_attr.sizeof()));
-            return new EfaMemoryAttributes(
-                    EfaInterconnect.of(number(struct + efadv_mr_attr.ic_id_validity$offset())),
-                    number(struct + efadv_mr_attr.recv_ic_id$offset()),
-                    number(struct + efadv_mr_attr.rdma_read_ic_id$offset()),
-                    number(struct + efadv_mr_attr.rdma_recv_ic_id$offset()));
+            MemorySegment struct = efadv_mr_attr.allocate(arena);
+            Check.returned(QUERY, QUERY.callInt(address, struct.address(), struct.byteSize()));
+            return of(struct);
         });
     }
 
-    private static int number(long address) {
-        return Short.toUnsignedInt(Memory.getShort(address));
+    /** {@return which of the numbers the device knows} */
+    public FlagSet<EfaInterconnect> valid() {
+        return EfaInterconnect.of(Short.toUnsignedInt(efadv_mr_attr.ic_id_validity(struct)));
+    }
+
+    /** {@return the interconnect of messages that are received} */
+    public int receive() {
+        return Short.toUnsignedInt(efadv_mr_attr.recv_ic_id(struct));
+    }
+
+    /** {@return the interconnect of RDMA reads of this side} */
+    public int rdmaRead() {
+        return Short.toUnsignedInt(efadv_mr_attr.rdma_read_ic_id(struct));
+    }
+
+    /** {@return the interconnect of RDMA writes of peers} */
+    public int rdmaReceive() {
+        return Short.toUnsignedInt(efadv_mr_attr.rdma_recv_ic_id(struct));
     }
 }

@@ -2,11 +2,11 @@
 package io.rdmacm.verbs.mlx5;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.mlx5.Mlx5;
 import io.rdmacm.bindings.mlx5.mlx5_ib_uapi_query_port;
-import io.rdmacm.bindings.mlx5.mlx5_ib_uapi_reg;
 import io.rdmacm.bindings.mlx5.mlx5dv_clock_info;
 import io.rdmacm.bindings.mlx5.mlx5dv_context;
 import io.rdmacm.bindings.mlx5.mlx5dv_context_attr;
@@ -87,10 +87,10 @@ public final class Mlx5Device {
     @CFunction("mlx5dv_query_device")
     public static Mlx5DeviceAttributes query(VerbsContext context) throws RdmaException {
         return VERBS.inside(context, (address, arena) -> {
-            long struct = arena.allocate(mlx5dv_context.layout()).address();
-            Memory.putLong(struct + mlx5dv_context.comp_mask$offset(), ALL_MEMBERS);
-            Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(address, struct));
-            return Mlx5DeviceAttributes.read(struct);
+            MemorySegment struct = mlx5dv_context.allocate(arena);
+            mlx5dv_context.comp_mask(struct, ALL_MEMBERS);
+            Check.returned(QUERY_DEVICE, QUERY_DEVICE.callInt(address, struct.address()));
+            return Mlx5DeviceAttributes.of(struct);
         });
     }
 
@@ -107,23 +107,10 @@ public final class Mlx5Device {
     public static Mlx5PortAttributes queryPort(VerbsContext context, int port) throws RdmaException {
         Arguments.requirePort(port);
         return VERBS.inside(context, (address, arena) -> {
-            long struct = arena.allocate(mlx5_ib_uapi_query_port.layout()).address();
-            Check.returned(QUERY_PORT, QUERY_PORT.callInt(address, port, struct,
-                    mlx5_ib_uapi_query_port.sizeof()));
-            long register = struct + mlx5_ib_uapi_query_port.reg_c0$offset();
-            return new Mlx5PortAttributes(Memory.getLong(struct + mlx5_ib_uapi_query_port.flags$offset()),
-                    number(struct + mlx5_ib_uapi_query_port.vport$offset()),
-                    number(struct + mlx5_ib_uapi_query_port.vport_vhca_id$offset()),
-                    number(struct + mlx5_ib_uapi_query_port.esw_owner_vhca_id$offset()),
-                    Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_rx$offset()),
-                    Memory.getLong(struct + mlx5_ib_uapi_query_port.vport_steering_icm_tx$offset()),
-                    Memory.getInt(register + mlx5_ib_uapi_reg.value$offset()),
-                    Memory.getInt(register + mlx5_ib_uapi_reg.mask$offset()));
+            MemorySegment struct = mlx5_ib_uapi_query_port.allocate(arena);
+            Check.returned(QUERY_PORT, QUERY_PORT.callInt(address, port, struct.address(), struct.byteSize()));
+            return Mlx5PortAttributes.of(struct);
         });
-    }
-
-    private static int number(long address) {
-        return Short.toUnsignedInt(Memory.getShort(address));
     }
 
     /**
@@ -132,7 +119,7 @@ public final class Mlx5Device {
      *
      * @param context a context of the device
      * @return the state of the clock; to be read anew before
-     *         {@link Mlx5DeviceAttributes#maxClockInfoUpdateNanoseconds()} have passed
+     *         {@link Mlx5DeviceAttributes#maxClockInfoUpdate()} has passed
      * @throws NativeLibraryException if libmlx5 is not installed
      * @throws RdmaException EINVAL if the kernel keeps no such state
      */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.mlx5;
 
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
 import io.rdmacm.bindings.mlx5.mlx5dv_context;
 import io.rdmacm.bindings.mlx5.mlx5dv_cqe_comp_caps;
 import io.rdmacm.bindings.mlx5.mlx5dv_crypto_caps;
@@ -11,28 +14,107 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 /**
  * What an mlx5 device can do ({@code struct mlx5dv_context}, mlx5dv_query_device(3)). What the device lacks, or the
  * installed library does not know, is 0.
- *
- * @param version the version of the format of completions
- * @param flags bits of {@code enum mlx5dv_context_flags}
- * @param maxCompressedCompletions how many completions the device compresses into one
- * @param compressionFormats bits of {@code enum mlx5dv_cqe_comp_res_format}
- * @param tunnelOffloads bits of {@code enum mlx5dv_tunnel_offloads}
- * @param maxDynamicRegisters how many doorbell registers a process can allocate
- * @param maxClockInfoUpdateNanoseconds for how long a {@link Mlx5Clock} is right
- * @param dcOnDemandPaging what DC can do in memory that is not pinned, bits of {@code enum ibv_odp_transport_cap_bits}
- * @param lagPorts how many ports are bonded; 0 or 1 if none are
- * @param signature which signatures the device computes
- * @param maxLogStreams the base-2 logarithm of how many streams of a DCI run concurrently
- * @param maxLogErroredStreams the base-2 logarithm of how many streams may fail before the DCI does
- * @param maxCopyLength how many bytes {@link Mlx5Batch#copy} copies; 0 if it is not supported
- * @param crypto which encryption the device does
- * @param maxDcReadAtomic how many reads and atomics a DCT serves at a time
- * @param maxDcInitiatorReadAtomic how many reads and atomics a DCI starts at a time
  */
-public record Mlx5DeviceAttributes(int version, long flags, int maxCompressedCompletions, int compressionFormats,
-        int tunnelOffloads, int maxDynamicRegisters, long maxClockInfoUpdateNanoseconds, int dcOnDemandPaging,
-        int lagPorts, Signature signature, int maxLogStreams, int maxLogErroredStreams, long maxCopyLength,
-        Crypto crypto, long maxDcReadAtomic, long maxDcInitiatorReadAtomic) {
+public final class Mlx5DeviceAttributes {
+    // a copy on the heap
+    private final MemorySegment struct;
+
+    private Mlx5DeviceAttributes(MemorySegment struct) {
+        this.struct = struct;
+    }
+
+    /**
+     * Returns what a {@code struct mlx5dv_context} says.
+     *
+     * @param struct is copied
+     * @return the attributes
+     */
+    public static Mlx5DeviceAttributes of(MemorySegment struct) {
+        return new Mlx5DeviceAttributes(Memory.heapCopy(struct, mlx5dv_context.sizeof()));
+    }
+
+    /** {@return the version of the format of completions} */
+    public int version() {
+        return Byte.toUnsignedInt(mlx5dv_context.version(struct));
+    }
+
+    /** {@return bits of {@code enum mlx5dv_context_flags}} */
+    public long flags() {
+        return mlx5dv_context.flags(struct);
+    }
+
+    /** {@return how many completions the device compresses into one} */
+    public int maxCompressedCompletions() {
+        return mlx5dv_cqe_comp_caps.max_num(mlx5dv_context.cqe_comp_caps(struct));
+    }
+
+    /** {@return bits of {@code enum mlx5dv_cqe_comp_res_format}} */
+    public int compressionFormats() {
+        return mlx5dv_cqe_comp_caps.supported_format(mlx5dv_context.cqe_comp_caps(struct));
+    }
+
+    /** {@return bits of {@code enum mlx5dv_tunnel_offloads}} */
+    public int tunnelOffloads() {
+        return mlx5dv_context.tunnel_offloads_caps(struct);
+    }
+
+    /** {@return how many doorbell registers a process can allocate} */
+    public int maxDynamicRegisters() {
+        return mlx5dv_context.max_dynamic_bfregs(struct);
+    }
+
+    /** {@return for how long a {@link Mlx5Clock} is right} */
+    public Duration maxClockInfoUpdate() {
+        return Duration.ofNanos(mlx5dv_context.max_clock_info_update_nsec(struct));
+    }
+
+    /** {@return what DC can do in memory that is not pinned, bits of {@code enum ibv_odp_transport_cap_bits}} */
+    public int dcOnDemandPaging() {
+        return mlx5dv_context.dc_odp_caps(struct);
+    }
+
+    /** {@return how many ports are bonded; 0 or 1 if none are} */
+    public int lagPorts() {
+        return Byte.toUnsignedInt(mlx5dv_context.num_lag_ports(struct));
+    }
+
+    /** {@return which signatures the device computes} */
+    public Signature signature() {
+        return Signature.of(mlx5dv_context.sig_caps(struct));
+    }
+
+    /** {@return the base-2 logarithm of how many streams of a DCI run concurrently} */
+    public int maxLogStreams() {
+        return Byte.toUnsignedInt(
+                mlx5dv_dci_streams_caps.max_log_num_concurent(mlx5dv_context.dci_streams_caps(struct)));
+    }
+
+    /** {@return the base-2 logarithm of how many streams may fail before the DCI does} */
+    public int maxLogErroredStreams() {
+        return Byte.toUnsignedInt(
+                mlx5dv_dci_streams_caps.max_log_num_errored(mlx5dv_context.dci_streams_caps(struct)));
+    }
+
+    /** {@return how many bytes {@link Mlx5Batch#copy} copies; 0 if it is not supported} */
+    public long maxCopyLength() {
+        return mlx5dv_context.max_wr_memcpy_length(struct);
+    }
+
+    /** {@return which encryption the device does} */
+    public Crypto crypto() {
+        return Crypto.of(mlx5dv_context.crypto_caps(struct));
+    }
+
+    /** {@return how many reads and atomics a DCT serves at a time} */
+    public long maxDcReadAtomic() {
+        return mlx5dv_context.max_dc_rd_atom(struct);
+    }
+
+    /** {@return how many reads and atomics a DCI starts at a time} */
+    public long maxDcInitiatorReadAtomic() {
+        return mlx5dv_context.max_dc_init_rd_atom(struct);
+    }
+
     /**
      * Which signatures a device computes ({@code struct mlx5dv_sig_caps}).
      *
@@ -42,11 +124,10 @@ public record Mlx5DeviceAttributes(int version, long flags, int maxCompressedCom
      * @param checksums bits of {@code enum mlx5dv_sig_crc_type_caps}
      */
     public record Signature(long blockSizes, int protections, int t10DifGuards, int checksums) {
-        private static Signature read(long struct) {
-            return new Signature(Memory.getLong(struct + mlx5dv_sig_caps.block_size$offset()),
-                    Memory.getInt(struct + mlx5dv_sig_caps.block_prot$offset()),
-                    Short.toUnsignedInt(Memory.getShort(struct + mlx5dv_sig_caps.t10dif_bg$offset())),
-                    Short.toUnsignedInt(Memory.getShort(struct + mlx5dv_sig_caps.crc_type$offset())));
+        private static Signature of(MemorySegment struct) {
+            return new Signature(mlx5dv_sig_caps.block_size(struct), mlx5dv_sig_caps.block_prot(struct),
+                    Short.toUnsignedInt(mlx5dv_sig_caps.t10dif_bg(struct)),
+                    Short.toUnsignedInt(mlx5dv_sig_caps.crc_type(struct)));
         }
     }
 
@@ -60,38 +141,12 @@ public record Mlx5DeviceAttributes(int version, long flags, int maxCompressedCom
      * @param flags bits of {@code enum mlx5dv_crypto_caps_flags}
      */
     public record Crypto(int failedSelfTests, int engines, int wrappedImportMethods, int maxLogKeys, int flags) {
-        private static Crypto read(long struct) {
-            return new Crypto(Short.toUnsignedInt(Memory.getShort(struct
-                            + mlx5dv_crypto_caps.failed_selftests$offset())),
-                    unsignedByte(struct + mlx5dv_crypto_caps.crypto_engines$offset()),
-                    unsignedByte(struct + mlx5dv_crypto_caps.wrapped_import_method$offset()),
-                    unsignedByte(struct + mlx5dv_crypto_caps.log_max_num_deks$offset()),
-                    Memory.getInt(struct + mlx5dv_crypto_caps.flags$offset()));
+        private static Crypto of(MemorySegment struct) {
+            return new Crypto(Short.toUnsignedInt(mlx5dv_crypto_caps.failed_selftests(struct)),
+                    Byte.toUnsignedInt(mlx5dv_crypto_caps.crypto_engines(struct)),
+                    Byte.toUnsignedInt(mlx5dv_crypto_caps.wrapped_import_method(struct)),
+                    Byte.toUnsignedInt(mlx5dv_crypto_caps.log_max_num_deks(struct)),
+                    mlx5dv_crypto_caps.flags(struct));
         }
-    }
-
-    static Mlx5DeviceAttributes read(long struct) {
-        long compression = struct + mlx5dv_context.cqe_comp_caps$offset();
-        long streams = struct + mlx5dv_context.dci_streams_caps$offset();
-        return new Mlx5DeviceAttributes(unsignedByte(struct + mlx5dv_context.version$offset()),
-                Memory.getLong(struct + mlx5dv_context.flags$offset()),
-                Memory.getSize(compression + mlx5dv_cqe_comp_caps.max_num$offset()),
-                Memory.getInt(compression + mlx5dv_cqe_comp_caps.supported_format$offset()),
-                Memory.getInt(struct + mlx5dv_context.tunnel_offloads_caps$offset()),
-                Memory.getSize(struct + mlx5dv_context.max_dynamic_bfregs$offset()),
-                Memory.getLong(struct + mlx5dv_context.max_clock_info_update_nsec$offset()),
-                Memory.getInt(struct + mlx5dv_context.dc_odp_caps$offset()),
-                unsignedByte(struct + mlx5dv_context.num_lag_ports$offset()),
-                Signature.read(struct + mlx5dv_context.sig_caps$offset()),
-                unsignedByte(streams + mlx5dv_dci_streams_caps.max_log_num_concurent$offset()),
-                unsignedByte(streams + mlx5dv_dci_streams_caps.max_log_num_errored$offset()),
-                Memory.getLong(struct + mlx5dv_context.max_wr_memcpy_length$offset()),
-                Crypto.read(struct + mlx5dv_context.crypto_caps$offset()),
-                Memory.getLong(struct + mlx5dv_context.max_dc_rd_atom$offset()),
-                Memory.getLong(struct + mlx5dv_context.max_dc_init_rd_atom$offset()));
-    }
-
-    private static int unsignedByte(long address) {
-        return Byte.toUnsignedInt(Memory.getByte(address));
     }
 }

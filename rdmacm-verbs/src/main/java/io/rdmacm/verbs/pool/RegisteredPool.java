@@ -5,7 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
@@ -22,6 +24,7 @@ import io.rdmacm.verbs.internal.life.LeakDetector;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
+import io.rdmacm.verbs.metrics.MetricSource;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The memory remains readable after the pool is closed, as long as the program keeps a segment of it.
  */
-public final class RegisteredPool implements AutoCloseable {
+public final class RegisteredPool implements MetricSource, AutoCloseable {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     // for a thread that needs a slice while another one registers a slab: a slice may be given back earlier
     private static final long PAUSE_NANOS = 20_000;
@@ -224,6 +227,17 @@ public final class RegisteredPool implements AutoCloseable {
     /** {@return the number of slices that are free} Approximate while other threads take and give back. */
     public int free() {
         return slices.free();
+    }
+
+    /** {@return the bytes that are registered, and the slices that are taken and free; zeros after the close} */
+    @Override
+    public Map<String, Long> metrics() {
+        Map<String, Long> metrics = new LinkedHashMap<>();
+        boolean open = isOpen();
+        metrics.put("registeredBytes", open ? (long) slices.size() * sliceSize : 0);
+        metrics.put("taken", open ? (long) taken() : 0);
+        metrics.put("free", open ? (long) free() : 0);
+        return metrics;
     }
 
     /** {@return whether the pool is open} Never throws. */

@@ -14,6 +14,7 @@ import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.Reported;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
@@ -31,6 +32,18 @@ public final class QueuePairAttributes {
 
     private QueuePairAttributes(Map<QueuePairAttribute, Object> values) {
         this.values = Collections.unmodifiableMap(values);
+    }
+
+    /**
+     * Returns what a driver has reported, which need not be in the range that can be set.
+     *
+     * @param reported the values
+     * @return the attributes
+     * @hidden
+     */
+    @SuppressWarnings("exports") // so that only this library can call it
+    public static QueuePairAttributes of(Reported<QueuePairAttribute> reported) {
+        return new QueuePairAttributes(new EnumMap<>(reported.values()));
     }
 
     /** {@return a builder with no attributes set} */
@@ -100,14 +113,8 @@ public final class QueuePairAttributes {
         return values.containsKey(attribute);
     }
 
-    /**
-     * Returns the value of an attribute.
-     *
-     * @param attribute the attribute
-     * @return its value, of the type that its own accessor returns
-     * @throws IllegalStateException if it is not present
-     */
-    public Object get(QueuePairAttribute attribute) {
+    /** Returns the value of an attribute. */
+    private Object get(QueuePairAttribute attribute) {
         Object value = values.get(attribute);
         if (value == null) {
             throw new IllegalStateException(attribute + " is not among the attributes: " + this);
@@ -268,49 +275,6 @@ public final class QueuePairAttributes {
         private Builder put(QueuePairAttribute attribute, String name, int value, int bits) {
             Arguments.requireBits(name, value, bits);
             return put(attribute, value);
-        }
-
-        /**
-         * Sets an attribute to what a driver reported. It must fit into the field of the struct, but need not be in the
-         * range that can be set.
-         *
-         * @param attribute the attribute
-         * @param value the value, of the type that its own accessor returns
-         * @return this builder
-         * @throws IllegalArgumentException if the value is of another type, or does not fit into the field
-         */
-        public Builder reported(QueuePairAttribute attribute, Object value) {
-            boolean flags = attribute == QueuePairAttribute.ACCESS_FLAGS;
-            if (!typeOf(attribute).isInstance(value)
-                    || flags && !((Set<?>) value).stream().allMatch(AccessFlag.class::isInstance)) {
-                throw new IllegalArgumentException(attribute + " is of type " + typeOf(attribute).getSimpleName()
-                        + ", not " + value);
-            }
-            switch (attribute) {
-                case PORT, RETRY_CNT, RNR_RETRY, MAX_QP_RD_ATOMIC, MAX_DEST_RD_ATOMIC ->
-                        Arguments.requireBits(attribute.name(), (Integer) value, Byte.SIZE);
-                case PKEY_INDEX -> Arguments.requireBits(attribute.name(), (Integer) value, Short.SIZE);
-                default -> {
-                    // the field is as wide as the value
-                }
-            }
-            return flags ? accessFlags(((Set<?>) value).toArray(AccessFlag[]::new)) : put(attribute, value);
-        }
-
-        private static Class<?> typeOf(QueuePairAttribute attribute) {
-            return switch (attribute) {
-                case STATE, CUR_STATE -> QueuePairState.class;
-                case PATH_MIG_STATE -> PathMigrationState.class;
-                case ACCESS_FLAGS -> Set.class;
-                case EN_SQD_ASYNC_NOTIFY -> Boolean.class;
-                case AV -> AddressAttributes.class;
-                case ALT_PATH -> AlternatePath.class;
-                case CAP -> QueuePairCapabilities.class;
-                case TIMEOUT -> AckTimeout.class;
-                case MIN_RNR_TIMER -> RnrTimer.class;
-                case PKEY_INDEX, PORT, QKEY, PATH_MTU, RETRY_CNT, RNR_RETRY, RQ_PSN, MAX_QP_RD_ATOMIC, SQ_PSN,
-                        MAX_DEST_RD_ATOMIC, DEST_QPN, RATE_LIMIT -> Integer.class;
-            };
         }
 
         /**

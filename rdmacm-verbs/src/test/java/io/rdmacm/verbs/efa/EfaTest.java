@@ -429,7 +429,7 @@ class EfaTest {
                     CompletionQueueInitAttributes.builder(8).build(), EfaCompletionField.SGID))
                     .withMessageContaining("efadv_create_cq");
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new EfaQueuePairAttributes(Set.of(), 256));
+                    .isThrownBy(() -> EfaQueuePairAttributes.builder().serviceLevel(256));
         }
     }
 

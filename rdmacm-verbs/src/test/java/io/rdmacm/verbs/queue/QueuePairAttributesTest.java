@@ -6,14 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.time.Duration;
-import java.util.Set;
 import java.util.function.IntFunction;
 
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.address.Gid;
-import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
 
 /** The values of the attributes of a queue pair, and which of them are set. */
@@ -74,26 +72,5 @@ class QueuePairAttributesTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(path, 0x10000, 1, AckTimeout.INFINITE));
         assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(path, 1, 256, AckTimeout.INFINITE));
         assertThatIllegalArgumentException().isThrownBy(() -> new AlternatePath(path, 1, 1, new AckTimeout(256)));
-    }
-
-    @Test
-    void reportedValuesNeedTheRightTypeAndWidthOnly() {
-        QueuePairAttributes reported = QueuePairAttributes.builder()
-                .reported(QueuePairAttribute.RETRY_CNT, 200)
-                .reported(QueuePairAttribute.ACCESS_FLAGS, Set.of(AccessFlag.REMOTE_READ)).build();
-
-        assertThat(reported.retryCount()).isEqualTo(200);
-        assertThat(reported.accessFlags()).containsExactly(AccessFlag.REMOTE_READ);
-        assertThatIllegalArgumentException().isThrownBy(
-                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.RETRY_CNT, "seven"))
-                .withMessage("RETRY_CNT is of type Integer, not seven");
-        assertThatIllegalArgumentException().isThrownBy(
-                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.ACCESS_FLAGS, Set.of("all")));
-        assertThatIllegalArgumentException().isThrownBy(
-                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.STATE, null));
-        assertThatIllegalArgumentException().isThrownBy(
-                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.PORT, 256));
-        assertThatIllegalArgumentException().isThrownBy(
-                () -> QueuePairAttributes.builder().reported(QueuePairAttribute.PKEY_INDEX, 0x10000));
     }
 }

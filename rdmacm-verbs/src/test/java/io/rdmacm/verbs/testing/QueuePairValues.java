@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.verbs.testing;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Set;
 
+import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.address.Gid;
+import io.rdmacm.verbs.internal.codec.QueuePairStructs;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
@@ -46,8 +50,10 @@ public final class QueuePairValues {
                 .minRnrTimer(RnrTimer.ofCode(12)).sendPacketNumber(0).maxDestinationReadAtomic(1)
                 .pathMigrationState(PathMigrationState.MIGRATED)
                 .capabilities(new QueuePairCapabilities(1, 1, 1, 1, 0)).destinationQueuePair(1).rateLimit(1).build();
-        QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
-        wanted.forEach(attribute -> builder.reported(attribute, all.get(attribute)));
-        return builder.build();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment struct = ibv_qp_attr.allocate(arena);
+            QueuePairStructs.write(all, struct.address());
+            return QueuePairStructs.read(struct.address(), wanted);
+        }
     }
 }

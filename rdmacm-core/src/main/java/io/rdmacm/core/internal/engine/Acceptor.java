@@ -4,7 +4,9 @@ package io.rdmacm.core.internal.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
@@ -53,6 +55,9 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private final ArrayDeque<L> established = new ArrayDeque<>();
     // who waits for a connection without a thread
     private final ArrayDeque<Waiter<L, ?>> waiters = new ArrayDeque<>();
+    // how many requests have become connections, and how many have not
+    private long accepted;
+    private long failed;
     // why requests could not be accepted, although their peers were willing
     private final ArrayDeque<RdmaException> problems = new ArrayDeque<>();
     // the threads in accept() and in nextRequest()
@@ -299,6 +304,19 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private record Waiter<L, T>(Function<L, T> made, CompletableFuture<T> result) {
         boolean complete(L link) {
             return result.complete(made.apply(link));
+        }
+    }
+
+    /** Returns what operators see. */
+    public Map<String, Long> metrics() {
+        try (var _ = lock.hold()) {
+            Map<String, Long> metrics = new LinkedHashMap<>();
+            metrics.put("requestsWaiting", (long) requests.size());
+            metrics.put("handshakes", (long) handshakes.size());
+            metrics.put("connectionsWaiting", (long) established.size());
+            metrics.put("accepted", accepted);
+            metrics.put("failedHandshakes", failed);
+            return metrics;
         }
     }
 
@@ -571,17 +589,29 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         lock.lock();
         try {
             if (established.remove(link)) {
+                failed++;
                 loop.later(() -> discard(link));
                 updateFile();
-            } else if (handshakes.remove(link) && !link.isAccepting()) {
-                // Whoever has taken it may have forgotten it.
-                loop.later(() -> discard(link));
+            } else if (handshakes.remove(link)) {
+                count(link);
+                if (!link.isAccepting()) {
+                    // Whoever has taken it may have forgotten it.
+                    loop.later(() -> discard(link));
+                }
             }
             beginLater();
         } catch (RdmaException e) {
             LOG.debug("{} is asked in vain for what is not there", this, e);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void count(L link) {
+        if (link.isEstablished()) {
+            accepted++;
+        } else {
+            failed++;
         }
     }
 
@@ -627,6 +657,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             if (!handshakes.remove(link)) {
                 return;
             }
+            accepted++;
             all = taker;
             if (all == null) {
                 established.add(link);
@@ -654,6 +685,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private void end(L link) {
         try (var _ = lock.hold()) {
             if (handshakes.remove(link)) {
+                failed++;
                 link.stop();
                 // After its event, if one is being handled.
                 loop.later(() -> discard(link));

@@ -3,17 +3,19 @@ package io.rdmacm.verbs.internal.codec;
 
 import java.lang.foreign.Arena;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 
 import io.rdmacm.bindings.ibv_qp_attr;
 import io.rdmacm.bindings.ibv_qp_cap;
 import io.rdmacm.bindings.ibv_qp_rate_limit_attr;
 import io.rdmacm.verbs.address.AckTimeout;
-import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.AlternatePath;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.Reported;
 import io.rdmacm.verbs.queue.PathMigrationState;
 import io.rdmacm.verbs.queue.QueuePairAttribute;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
@@ -77,30 +79,35 @@ public final class QueuePairStructs {
      */
     public static void write(QueuePairAttributes attributes, long struct) {
         for (QueuePairAttribute attribute : attributes.present()) {
-            Object value = attributes.get(attribute);
-            switch (value) {
-                case QueuePairState state -> Memory.putInt(struct + offset(attribute), state.value());
-                case PathMigrationState state -> Memory.putInt(struct + offset(attribute), state.value());
-                case Set<?> flags -> Memory.putInt(struct + offset(attribute),
-                        Flags.mask(attributes.accessFlags(), AccessFlag::bit));
-                case Boolean on -> Memory.putByte(struct + offset(attribute), (byte) (on ? 1 : 0));
-                case AddressAttributes path -> AddressStructs.write(path, struct + offset(attribute));
-                case AlternatePath path -> writeAlternate(path, struct);
-                case AckTimeout timeout -> Memory.putByte(struct + offset(attribute), (byte) timeout.code());
-                case RnrTimer timer -> Memory.putByte(struct + offset(attribute), (byte) timer.code());
-                case QueuePairCapabilities sizes -> write(sizes, struct + offset(attribute));
-                default -> writeNumber(attribute, (Integer) value, struct);
-            }
+            write(attribute, attributes, struct, struct + offset(attribute));
         }
     }
 
-    private static void writeNumber(QueuePairAttribute attribute, int value, long struct) {
-        long address = struct + offset(attribute);
+    private static void write(QueuePairAttribute attribute, QueuePairAttributes attributes, long struct,
+            long address) {
         switch (attribute) {
-            case PATH_MTU -> Memory.putInt(address, Integer.numberOfTrailingZeros(value / MTU_BASE));
-            case PKEY_INDEX -> Memory.putShort(address, (short) value);
-            case QKEY, RQ_PSN, SQ_PSN, DEST_QPN, RATE_LIMIT -> Memory.putInt(address, value);
-            default -> Memory.putByte(address, (byte) value);
+            case STATE -> Memory.putInt(address, attributes.state().value());
+            case CUR_STATE -> Memory.putInt(address, attributes.currentState().value());
+            case EN_SQD_ASYNC_NOTIFY -> Memory.putByte(address, (byte) (attributes.notifyWhenDrained() ? 1 : 0));
+            case ACCESS_FLAGS -> Memory.putInt(address, Flags.mask(attributes.accessFlags(), AccessFlag::bit));
+            case PKEY_INDEX -> Memory.putShort(address, (short) attributes.partitionKeyIndex());
+            case PORT -> Memory.putByte(address, (byte) attributes.port());
+            case QKEY -> Memory.putInt(address, attributes.queueKey());
+            case AV -> AddressStructs.write(attributes.path(), address);
+            case PATH_MTU -> Memory.putInt(address, Integer.numberOfTrailingZeros(attributes.pathMtu() / MTU_BASE));
+            case TIMEOUT -> Memory.putByte(address, (byte) attributes.timeout().code());
+            case RETRY_CNT -> Memory.putByte(address, (byte) attributes.retryCount());
+            case RNR_RETRY -> Memory.putByte(address, (byte) attributes.rnrRetry());
+            case RQ_PSN -> Memory.putInt(address, attributes.receivePacketNumber());
+            case MAX_QP_RD_ATOMIC -> Memory.putByte(address, (byte) attributes.maxReadAtomic());
+            case ALT_PATH -> writeAlternate(attributes.alternatePath(), struct);
+            case MIN_RNR_TIMER -> Memory.putByte(address, (byte) attributes.minRnrTimer().code());
+            case SQ_PSN -> Memory.putInt(address, attributes.sendPacketNumber());
+            case MAX_DEST_RD_ATOMIC -> Memory.putByte(address, (byte) attributes.maxDestinationReadAtomic());
+            case PATH_MIG_STATE -> Memory.putInt(address, attributes.pathMigrationState().value());
+            case CAP -> write(attributes.capabilities(), address);
+            case DEST_QPN -> Memory.putInt(address, attributes.destinationQueuePair());
+            case RATE_LIMIT -> Memory.putInt(address, attributes.rateLimit());
         }
     }
 
@@ -134,11 +141,11 @@ public final class QueuePairStructs {
      * @return the attributes
      */
     public static QueuePairAttributes read(long struct, Set<QueuePairAttribute> wanted) {
-        QueuePairAttributes.Builder builder = QueuePairAttributes.builder();
+        Map<QueuePairAttribute, Object> values = new EnumMap<>(QueuePairAttribute.class);
         for (QueuePairAttribute attribute : wanted) {
-            builder.reported(attribute, readOne(attribute, struct, struct + offset(attribute)));
+            values.put(attribute, readOne(attribute, struct, struct + offset(attribute)));
         }
-        return builder.build();
+        return QueuePairAttributes.of(new Reported<>(values));
     }
 
     private static Object readOne(QueuePairAttribute attribute, long struct, long address) {

@@ -128,4 +128,11 @@ public final class Memory {
     public static MemorySegment view(long address, long bytes) {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
+
+    /** Returns a copy of the first bytes of a struct, on the heap. */
+    public static MemorySegment heapCopy(MemorySegment struct, long bytes) {
+        // of an array of long, so that it is aligned
+        MemorySegment copy = MemorySegment.ofArray(new long[(int) (bytes + 7) / Long.BYTES]);
+        return copy.copyFrom(struct.asSlice(0, bytes));
+    }
 }
