@@ -119,6 +119,7 @@ build_examples() {
 # The same cache for the JVMs of the tests: it holds for class paths that begin with these jars.
 TESTS_CACHE=target/test/classes.jsa
 # The tests of rdmacm-sockets run with the JDK's own channels.
+# shellcheck disable=SC2034  # for the scripts that read this one
 MODULE_OPTIONS=(--enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED)
 
 # test_jars ROOT: prints the jars of all modules and of what their tests use, as a class path.

@@ -5,20 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmIdTransitions.Call;
@@ -29,21 +23,18 @@ import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DynamicTest;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The state machine of {@link CmId}: the table of {@link CmIdTransitions}, what ids do, and what the Javadoc says are
- * the same. In every state each legal call leads where the table says, each illegal one is refused, names the state and
- * the next step, and changes nothing; and each event leads where the table says.
+ * The state machine of {@link CmId}: the table of {@link CmIdTransitions} and what ids do are the same. In every state
+ * each legal call leads where the table says, each illegal one is refused, names the state and the next step, and
+ * changes nothing; and each event leads where the table says.
  */
 @FakeRdmaCm.With
 class StateRulesTest {
     private static final InetSocketAddress ADDRESS = new InetSocketAddress("192.0.2.7", 7174);
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final ConnectionParameters NUMBERED = ConnectionParameters.builder().queuePairNumber(5).build();
-    private static final Path SOURCE = Path.of("src", "main", "java", "io", "rdmacm", "core", "CmId.java");
-    private static final Pattern ROW = Pattern.compile("<tr><td>(.*?)</td><td>(.*?)</td></tr>");
 
     // These need objects of a device. Without them they fail too, but later: after the state was found to be right.
     private static final Set<Call> WITH_DEVICE_OBJECTS = EnumSet.of(Call.CREATE_QUEUE_PAIR,
@@ -88,51 +79,6 @@ class StateRulesTest {
                         id.close();
                     }
                 }));
-    }
-
-    @Test
-    void theJavadocHasTheTable() throws Exception {
-        Map<String, String> wanted = new LinkedHashMap<>();
-        for (CmIdState state : CmIdState.values()) {
-            wanted.put(state.name(), legalCalls(state));
-        }
-        for (CmEventType event : CmEventType.values()) {
-            String newState = newState(event);
-            if (newState != null) {
-                wanted.merge(event.name(), newState, (calls, after) -> calls + " | " + after);
-            }
-        }
-        assertThat(javadocRows()).containsExactlyInAnyOrderEntriesOf(wanted);
-    }
-
-    /** As the Javadoc lists them: without those that are legal in every state. */
-    private static String legalCalls(CmIdState state) {
-        String calls = Stream.of(Call.values())
-                .filter(call -> call.legalStates().contains(state))
-                .filter(call -> call.legalStates().size() < CmIdState.values().length)
-                .map(call -> call.method() + (call.after(state) == state ? "" : " (to " + call.after(state) + ")"))
-                .collect(Collectors.joining(", "));
-        return calls.isEmpty() ? "none" : calls;
-    }
-
-    /** As the Javadoc tells it; null for an event that changes no state. */
-    private static String newState(CmEventType event) {
-        CmIdState usual = CmIdTransitions.after(event, CmIdState.IDLE);
-        String except = Stream.of(CmIdState.values())
-                .filter(state -> CmIdTransitions.after(event, state) != usual)
-                .map(CmIdState::name).collect(Collectors.joining(", "));
-        return usual == CmIdState.IDLE ? null : usual + (except.isEmpty() ? "" : ", except in " + except);
-    }
-
-    /** By their first cell; DISCONNECTED and ROUTE_RESOLVED are a state and an event. */
-    private static Map<String, String> javadocRows() throws IOException {
-        String source = Files.readString(SOURCE);
-        String javadoc = source.substring(source.indexOf("/**"), source.indexOf("public final class CmId"))
-                .replaceAll("\\R \\*", "").replaceAll(" +", " ");
-        Map<String, String> rows = new LinkedHashMap<>();
-        ROW.matcher(javadoc).results().forEach(row ->
-                rows.merge(row.group(1).strip(), row.group(2).strip(), (calls, after) -> calls + " | " + after));
-        return rows;
     }
 
     private static void assertLegal(CmIdState state, Call call) throws Exception {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class VirtualThreadsDeviceTest {
     // -Dio.rdmacm.waits=10000 where a processor is not emulated
-    private static final int THREADS = Integer.getInteger("io.rdmacm.waits", 1000);
+    private static final int THREADS = Integer.getInteger("io.rdmacm.waits", 300);
 
     @Test
     void noWaitKeepsTheCarrier() throws Exception {

@@ -13,6 +13,7 @@ import java.util.List;
 import io.rdmacm.examples.testing.Documents;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,11 +44,13 @@ class ConsumerDeviceTest {
                 "-m", "consumer/consumer.Hello"));
     }
 
+    @Nightly
     @Test
     void withNetty() throws Exception {
         assertPrints(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("netty"), "NettyEcho"), "over RDMA");
     }
 
+    @Nightly
     @Test
     void withGrpc() throws Exception {
         assertPrints(List.of("--enable-native-access=ALL-UNNAMED", "-cp", path("grpc"), "GrpcHello"),

@@ -26,6 +26,7 @@ import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,7 +95,7 @@ class CloseUnderTrafficDeviceTest {
     @ParameterizedTest
     @EnumSource
     void bothEndsAreClosed(Loops loops) throws Exception {
-        Random random = new Random(5);
+        Random random = Seed.random(5);
         BlockingQueue<Busy> servers = new LinkedBlockingQueue<>();
         BlockingQueue<Busy> clients = new LinkedBlockingQueue<>();
         RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();

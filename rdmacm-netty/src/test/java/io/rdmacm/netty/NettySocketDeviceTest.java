@@ -37,6 +37,7 @@ import io.netty.testsuite.transport.socket.TrafficShapingHandlerTest;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NettySuite;
 import io.rdmacm.netty.testing.Permutations;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -48,6 +49,7 @@ import org.opentest4j.TestAbortedException;
 @RequiresRdma
 @NettySuite
 class NettySocketDeviceTest {
+    @Nightly
     @Nested
     class CompositeBufferGatheringWrite extends CompositeBufferGatheringWriteTest {
         @Override
@@ -66,6 +68,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class ReuseFd extends AbstractSocketReuseFdTest {
         @Override
@@ -180,6 +183,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class ConditionalWritability extends SocketConditionalWritabilityTest {
         @Override
@@ -288,6 +292,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class FixedLengthEcho extends SocketFixedLengthEchoTest {
         @Override
@@ -306,6 +311,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class GatheringWrite extends SocketGatheringWriteTest {
         @Override
@@ -360,6 +366,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class ObjectEcho extends SocketObjectEchoTest {
         @Override
@@ -378,6 +385,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class ReadPending extends SocketReadPendingTest {
         @Override
@@ -414,6 +422,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class SpdyEcho extends SocketSpdyEchoTest {
         @Override
@@ -432,6 +441,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class StringEcho extends SocketStringEchoTest {
         @Override
@@ -450,6 +460,7 @@ class NettySocketDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class TrafficShapingHandler extends TrafficShapingHandlerTest {
         /**

@@ -18,6 +18,7 @@ import io.netty.testsuite.transport.socket.SocketStartTlsTest;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NettySuite;
 import io.rdmacm.netty.testing.Permutations;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInfo;
@@ -49,6 +50,7 @@ class NettyTlsDeviceTest {
         }
     }
 
+    @Nightly
     @Nested
     class SslEcho extends SocketSslEchoTest {
         // Each combination takes 20 seconds in an emulated guest. The step takes both values of each parameter.

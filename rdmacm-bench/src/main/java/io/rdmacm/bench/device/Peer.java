@@ -58,8 +58,8 @@ final class Peer {
         try {
             return execute(line.split(" ", 2));
         } catch (Exception e) {
-            // the controlling process gets the message; the stack trace goes to standard error
-            e.printStackTrace();
+            // The controlling process gets the message; the log has the stack trace.
+            System.getLogger(Peer.class.getName()).log(System.Logger.Level.ERROR, line, e);
             return "failed " + e;
         }
     }

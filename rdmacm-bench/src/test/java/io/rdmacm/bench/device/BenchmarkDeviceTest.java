@@ -28,6 +28,7 @@ import io.rdmacm.bench.device.stream.StreamWay;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterAll;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The device part, small: both sides give samples, one of each kind. */
+@Nightly
 @RequiresRdma
 class BenchmarkDeviceTest {
     private static final int FEW = 50;

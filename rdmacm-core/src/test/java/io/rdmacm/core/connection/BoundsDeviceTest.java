@@ -155,10 +155,9 @@ class BoundsDeviceTest {
                     .hasMessageContaining(bound + " operations already wait");
             assertThat(pair.client().queue().free()).isZero();
             assertThat(waiting).noneMatch(CompletableFuture::isCompletedExceptionally);
-            for (int i = 0; i < bound; i++) {
+            // They go on, in their order.
+            for (CompletableFuture<Void> future : waiting.subList(0, 100)) {
                 pair.server().receive(Peers.TIMEOUT).close();
-            }
-            for (CompletableFuture<Void> future : waiting) {
                 Flavour.get(future);
             }
         }

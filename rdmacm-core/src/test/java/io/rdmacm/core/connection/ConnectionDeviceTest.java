@@ -35,6 +35,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
@@ -80,7 +81,7 @@ class ConnectionDeviceTest {
     }
 
     private static Void ping(Peers peers, int seed) throws Exception {
-        Random random = new Random(seed);
+        Random random = Seed.random(seed);
         try (Connection connection = peers.clients.connect(peers.listener.address(), Peers.TIMEOUT)) {
             for (int i = 0; i < 10; i++) {
                 List<byte[]> sent = new ArrayList<>();

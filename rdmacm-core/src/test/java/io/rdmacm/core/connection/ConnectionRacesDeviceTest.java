@@ -24,6 +24,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -138,7 +139,7 @@ class ConnectionRacesDeviceTest {
     @EnumSource
     void whileEverybodyIsAtWork(Driver driver) throws Exception {
         ConnectionSettings.Builder settings = ConnectionSettings.builder().linger(Duration.ofMillis(50));
-        Random random = new Random(driver.ordinal());
+        Random random = Seed.random(driver.ordinal());
         try (Peers peers = new Peers(64, settings.build())) {
             boolean[] done = {false};
             Background<Void> driving = null;

@@ -230,7 +230,8 @@ class ErrorsDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aCloseThatOverflowedTheStackIsCarriedOnWith(Closed closed) throws Exception {
-        for (int i = 0; i < 10; i++) {
+        // Each time at hundreds of depths.
+        for (int i = 0; i < 3; i++) {
             Peers peers = new Peers();
             Peers.Pair pair = peers.connect();
             AutoCloseable object = closed.of(peers, pair.server());
@@ -252,7 +253,7 @@ class ErrorsDeviceTest {
             ConnectionSettings inLoop = ConnectionSettings.builder()
                     .loops(peers.clients.startLoops(LoopSettings.defaults())).build();
             try (Peers.Pair other = peers.connect(inLoop)) {
-                for (int i = 0; i < 10; i++) {
+                for (int i = 0; i < 3; i++) {
                     Peers.Pair pair = peers.connect(inLoop);
                     try (Background<Boolean> closing = Background.call(() -> closeDeepDown(pair.client()))) {
                         assertThat(closing.result()).isTrue();

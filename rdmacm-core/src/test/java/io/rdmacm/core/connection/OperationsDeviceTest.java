@@ -15,6 +15,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
@@ -28,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OperationsDeviceTest {
     private static final int SIZE = 4096;
 
-    private final Random random = new Random(1);
+    private final Random random = Seed.random(1);
     private Peers peers;
     private Connection client;
     private Connection server;

@@ -58,11 +58,21 @@ public final class BusyCarriers {
     private BusyCarriers() {
     }
 
-    /** The arguments: what to use, and an address of this machine. */
+    /** The arguments: an address of this machine, and what to use, one after the other. */
     public static void main(String[] args) throws Exception {
-        watch();
-        InetSocketAddress any = new InetSocketAddress(InetAddress.ofLiteral(args[1]), 0);
-        switch (args[0]) {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.ofLiteral(args[0]), 0);
+        for (int i = 1; i < args.length; i++) {
+            System.out.println(args[i]);
+            CountDownLatch done = new CountDownLatch(1);
+            Thread.ofPlatform().daemon().start(() -> watch(done));
+            use(args[i], any);
+            done.countDown();
+        }
+        System.out.println("fine");
+    }
+
+    private static void use(String what, InetSocketAddress any) throws Exception {
+        switch (what) {
             case "streams" -> streams(any);
             case "connections" -> connections(any, null);
             case "loops" -> connections(any, LoopSettings.defaults());
@@ -72,7 +82,7 @@ public final class BusyCarriers {
             case "disconnects" -> disconnects();
             case "locks" -> locks(any);
             case "channels" -> channels(any);
-            default -> throw new IllegalArgumentException(args[0]);
+            default -> throw new IllegalArgumentException(what);
         }
         busy = false;
         for (Background<?> parked : PARKED) {
@@ -82,21 +92,21 @@ public final class BusyCarriers {
                 // What it has waited for is closed.
             }
         }
-        System.out.println("fine");
+        PARKED.clear();
     }
 
     /** Ends the program if something hangs, and says where. */
-    private static void watch() {
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                Thread.sleep(TIMEOUT.multipliedBy(2));
-            } catch (InterruptedException e) {
+    private static void watch(CountDownLatch done) {
+        try {
+            if (done.await(2 * TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
                 return;
             }
-            Thread.getAllStackTraces().forEach((thread, frames) -> System.out.println(thread + "\n    "
-                    + Stream.of(frames).map(Object::toString).collect(Collectors.joining("\n    "))));
-            Runtime.getRuntime().halt(1);
-        });
+        } catch (InterruptedException e) {
+            return;
+        }
+        Thread.getAllStackTraces().forEach((thread, frames) -> System.out.println(thread + "\n    "
+                + Stream.of(frames).map(Object::toString).collect(Collectors.joining("\n    "))));
+        Runtime.getRuntime().halt(1);
     }
 
     /** Starts a virtual thread that waits. */

@@ -41,7 +41,7 @@ import io.rdmacm.verbs.testing.ResourceCounts;
 /** A program whose memory is used up while it has connections, and then not any more. Prints "fine" at the end. */
 public final class ShortOfMemory {
     private static final Duration TIMEOUT = Duration.ofMinutes(2);
-    private static final int ROUNDS = 3;
+    private static final int ROUNDS = 2;
     private static final int LARGE = 1 << 16;
 
     private ShortOfMemory() {

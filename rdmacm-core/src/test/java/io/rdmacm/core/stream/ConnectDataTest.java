@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Random;
 
+import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,7 +50,7 @@ class ConnectDataTest {
 
     @Test
     void anyDataAreDecodedOrRefused() {
-        Random random = new Random(1);
+        Random random = Seed.random(1);
         int decoded = 0;
         for (int i = 0; i < 100_000; i++) {
             byte[] data = DATA.encode();

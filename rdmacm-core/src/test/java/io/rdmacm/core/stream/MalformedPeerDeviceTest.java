@@ -20,6 +20,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -102,7 +103,7 @@ class MalformedPeerDeviceTest {
 
     @Test
     void whateverThePeerSendsTheStreamEndsOrGoesOn() throws Exception {
-        Random random = new Random(10);
+        Random random = Seed.random(10);
         for (int round = 0; round < 10; round++) {
             try (HandMadePeer peer = new HandMadePeer()) {
                 for (int i = 0; i < CREDITS - 2; i++) {

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -88,7 +89,7 @@ class StreamDeviceTest {
 
     private static void send(RdmaStream stream, int seed) throws Exception {
         byte[] data = Streams.data(seed, MUCH);
-        Random random = new Random(seed);
+        Random random = Seed.random(seed);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = arena.allocate(MUCH);
             copy.copyFrom(MemorySegment.ofArray(data));
@@ -119,7 +120,7 @@ class StreamDeviceTest {
 
     private static void receive(RdmaStream stream, int seed) throws Exception {
         ByteBuffer all = ByteBuffer.allocate(MUCH + 1);
-        Random random = new Random(seed);
+        Random random = Seed.random(seed);
         int length = 0;
         while (length >= 0) {
             int most = 1 + random.nextInt(random.nextBoolean() ? 100 : 100_000);

@@ -26,12 +26,14 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.Measured;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
+import io.rdmacm.verbs.testing.Seed;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -82,8 +84,9 @@ class StreamEndDeviceTest {
                 server.pause();
                 other.id.connect(hello(other));
                 channel.await(peer.id, CmEventType.ESTABLISHED, Streams.TIMEOUT).close();
-                // Nothing to wait for: it is this time that has to pass.
-                Thread.sleep(patience);
+                // The time of the server passes, which is as long.
+                assertThatThrownBy(() -> RdmaStream.connect(address, patience))
+                        .isInstanceOf(RdmaTimeoutException.class);
                 server.goOn();
                 assertThat(server.line()).isEqualTo("accepted");
             }
@@ -334,7 +337,7 @@ class StreamEndDeviceTest {
 
     @Test
     void closesUnderTraffic() throws Exception {
-        Random random = new Random(8);
+        Random random = Seed.random(8);
         try (Streams streams = new Streams()) {
             for (int i = 0; i < 30; i++) {
                 Streams.Pair pair = streams.connect();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.util.ArrayDeque;
 import java.util.Random;
 
+import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,7 +25,7 @@ class StreamWindowsTest {
     @ParameterizedTest
     @CsvSource({"4096, 16, 1", "4096, 16, 2", "1024, 100, 3", "128, 1000, 4", "100000, 16, 5"})
     void neitherSideEverComplainsAndNothingStops(int size, int queueSize, int seed) throws Exception {
-        Random random = new Random(seed);
+        Random random = Seed.random(seed);
         ReceiveWindow receiver = new ReceiveWindow(size, queueSize);
         SendWindow sender = new SendWindow(peer(queueSize, size / 2), 0, false);
         ArrayDeque<Integer> data = new ArrayDeque<>();
@@ -162,7 +163,7 @@ class StreamWindowsTest {
 
     @Test
     void requestsAreSignaledOftenEnoughToGoOn() {
-        Random random = new Random(9);
+        Random random = Seed.random(9);
         SendLedger ledger = new SendLedger(12, 4096);
         ArrayDeque<Long> signaled = new ArrayDeque<>();
         int posts = 0;

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs a short soak, and checks that a soak finds the errors that it looks for. */
+@Nightly
 @RequiresRdma
 class SoakDeviceTest {
     private record Result(int status, String output) {

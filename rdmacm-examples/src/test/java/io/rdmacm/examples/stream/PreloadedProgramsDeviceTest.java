@@ -32,6 +32,7 @@ import io.rdmacm.examples.testing.Ports;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -184,7 +185,7 @@ class PreloadedProgramsDeviceTest {
     }
 
     private static String produce(Taker taker) throws Exception {
-        Random random = new Random(11);
+        Random random = Seed.random(11);
         MessageDigest digest = digest();
         byte[] piece = new byte[PIECE];
         for (long left = BYTES; left > 0; left -= Math.min(left, PIECE)) {

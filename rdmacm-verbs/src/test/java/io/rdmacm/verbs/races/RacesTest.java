@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,7 @@ class RacesTest {
         assertThat(result.status()).describedAs(result.output() + result.errors()).isZero();
     }
 
+    @Nightly
     @ParameterizedTest
     @CsvSource({
         "NO_MEMBARRIER, io.rdmacm.verbs.races.BiasedLockRaces, BiasedLock use/close",

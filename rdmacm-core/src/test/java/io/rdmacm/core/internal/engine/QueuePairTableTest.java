@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 
+import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 class QueuePairTableTest {
@@ -15,7 +16,7 @@ class QueuePairTableTest {
     @Test
     void findsWhatIsInIt() {
         for (int range : new int[] {4, 40, 4000, Integer.MAX_VALUE}) {
-            Random random = new Random(range);
+            Random random = Seed.random(range);
             QueuePairTable<String> table = new QueuePairTable<>();
             Map<Integer, String> expected = new HashMap<>();
             for (int i = 0; i < 20_000; i++) {
