@@ -4,8 +4,6 @@ package io.rdmacm.sockets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -22,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 @RequiresRdma
 class AgentDeviceTest {
     private static final String ADDRESS = RdmaTestDevice.get().ipv4().getHostAddress();
-    // What HttpProgram sends, in both directions, at 4096 bytes a packet.
-    private static final int PACKETS = 8 * 300_000 / 4096;
+    // What HttpProgram sends, in both directions.
+    private static final int PACKETS = 8 * 300_000 / SentPackets.SIZE;
 
     // On a slow machine, TCP would often win.
     private static final String PATIENT = "=beside:240000";
@@ -31,15 +29,8 @@ class AgentDeviceTest {
     @TempDir
     private Path folder;
 
-    /** Returns how many packets the device has sent; SoftRoCE counts them. */
-    private static Optional<Long> packets() throws IOException {
-        Path counter = Path.of("/sys/class/infiniband", RdmaTestDevice.get().name(), "ports/1/hw_counters/sent_pkts");
-        return Files.exists(counter) ? Optional.of(Long.parseLong(Files.readString(counter).strip()))
-                : Optional.empty();
-    }
-
     private static void assertHttp(ForkedJvm jvm) throws Exception {
-        Optional<Long> before = packets();
+        Optional<Long> before = SentPackets.count();
         ForkedJvm.Result result = jvm.run("0.0.0.0", ADDRESS, "127.0.0.1");
 
         assertThat(result.status()).as(result.errors()).isZero();
@@ -47,7 +38,7 @@ class AgentDeviceTest {
         assertThat(AgentJar.lines(result)).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO ") && line.contains(ADDRESS));
         if (before.isPresent()) {
-            assertThat(packets().orElseThrow() - before.get()).isGreaterThan(PACKETS);
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(PACKETS);
         }
     }
 
