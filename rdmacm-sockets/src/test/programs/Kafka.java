@@ -52,6 +52,7 @@ public final class Kafka implements Program {
         Path folder = Files.createTempDirectory("kafka");
         for (int id = 0; id < BROKERS; id++) {
             Path configuration = folder.resolve(id + ".properties");
+            // With limits for a slow machine, on which a broker would end in silence.
             Files.writeString(configuration, """
                     node.id=%d
                     process.roles=broker,controller
@@ -59,6 +60,11 @@ public final class Kafka implements Program {
                     controller.listener.names=CONTROLLER
                     listeners=PLAINTEXT://%s:%d,CONTROLLER://%s:%d
                     log.dirs=%s
+                    initial.broker.registration.timeout.ms=600000
+                    controller.quorum.election.timeout.ms=20000
+                    controller.quorum.fetch.timeout.ms=40000
+                    controller.quorum.request.timeout.ms=40000
+                    broker.session.timeout.ms=120000
                     min.insync.replicas=2
                     offsets.topic.num.partitions=1
                     offsets.topic.replication.factor=3
