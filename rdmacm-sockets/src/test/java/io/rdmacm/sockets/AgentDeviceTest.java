@@ -4,11 +4,15 @@ package io.rdmacm.sockets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
+import io.rdmacm.sockets.forked.FileTransfersProgram;
 import io.rdmacm.sockets.forked.HttpProgram;
+import io.rdmacm.sockets.forked.LocalProgram;
 import io.rdmacm.sockets.forked.PlainProgram;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
@@ -65,5 +69,49 @@ class AgentDeviceTest {
         assertThat(result.output().lines()).containsSequence(Stream.of("connect RDMA", "accept RDMA", "echo true",
                 "interrupted true", "timeout true", "option true", "local TCP", "echo true", "refused true",
                 "accept timeout true", "closed true", "asynchronous RDMA").toList());
+    }
+
+    @Test
+    void filesAreTransferredBothWays() throws Exception {
+        Optional<Long> before = SentPackets.count();
+        ForkedJvm.Result result = ForkedJvm.of(FileTransfersProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, "127.0.0.1");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith("true"));
+        assertThat(AgentJar.lines(result)).hasSize(1);
+        if (before.isPresent()) {
+            assertThat(SentPackets.count().orElseThrow() - before.get())
+                    .isGreaterThan(2 * 3_000_000 / SentPackets.SIZE);
+        }
+    }
+
+    @Test
+    void whatIsNotForOtherHostsOrNoTcpStaysAsItIs() throws Exception {
+        Optional<Long> before = SentPackets.count();
+        Process program = ForkedJvm.of(LocalProgram.class).options("-javaagent:" + AgentJar.in(folder))
+                .start(folder.resolve("errors"), ADDRESS);
+        try {
+            assertThat(Stream.generate(() -> readLine(program)).limit(3))
+                    .containsExactly("unix 600000", "loopback 600000", "datagrams 600000");
+            // By the socket of HotSpot to attach to it, and then by TCP.
+            ForkedJvm.Result seen = ForkedJvm.of(Main.class).run(String.valueOf(program.pid()));
+            assertThat(seen.output().lines()).as(seen.errors()).contains("1 connect TCP: loopback")
+                    .noneMatch(line -> line.contains("connect RDMA") || line.contains("accept RDMA"));
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+        if (before.isPresent()) {
+            // One of the three would be more; a connection of a former test may have sent its last ones.
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isLessThan(600_000 / SentPackets.SIZE);
+        }
+    }
+
+    private static String readLine(Process program) {
+        try {
+            return program.inputReader().readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
