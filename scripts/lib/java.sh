@@ -129,7 +129,7 @@ test_jars() {
         version=$(sed -n 's/^version=//p' "$root/$module/target/maven-archiver/pom.properties")
         path+=("$root/$module/target/$module-$version.jar")
     done
-    for module in rdmacm-examples rdmacm-bench rdmacm-netty; do
+    for module in rdmacm-examples rdmacm-bench rdmacm-netty rdmacm-sockets; do
         path+=("$(<"$root/$module/target/test-classpath.txt")")
     done
     (IFS=:; echo "${path[*]}")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.sockets;
 
-import java.io.FileDescriptor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
@@ -15,6 +14,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.FileChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
@@ -32,17 +32,12 @@ import io.rdmacm.core.internal.nio.SocketView;
 import io.rdmacm.core.internal.nio.TimedSocketChannel;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import org.jspecify.annotations.Nullable;
-import sun.nio.ch.SelChImpl;
-import sun.nio.ch.SelectionKeyImpl;
 
 /**
  * A channel that becomes one over RDMA or one of the JDK when it connects. Before that it is one of the JDK, which
  * keeps its options and its address; while it connects over RDMA it is neither.
- *
- * <p>To the JDK it looks like a channel of its own, whose file {@code FileChannel.transferTo} uses. Over RDMA there is
- * none, and then that method maps the source and writes it by large pieces, instead of copying small ones.
  */
-final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
+final class MixedSocketChannel extends TimedSocketChannel implements FileTransfers.Channel {
     private static final Duration FOREVER = Deadline.FOREVER;
 
     private final Shared shared;
@@ -386,6 +381,28 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
     }
 
     @Override
+    public long transferTo(FileChannel file, long position, long count) throws IOException {
+        SocketChannel below = connected();
+        try {
+            return below instanceof TimedSocketChannel ? FileTransfers.send(file, position, count, below)
+                    : file.transferTo(position, count, below);
+        } catch (ClosedChannelException e) {
+            throw closed(below, e);
+        }
+    }
+
+    @Override
+    public long transferFrom(FileChannel file, long position, long count) throws IOException {
+        SocketChannel below = connected();
+        try {
+            return below instanceof TimedSocketChannel ? FileTransfers.receive(file, position, count, below)
+                    : file.transferFrom(below, position, count);
+        } catch (ClosedChannelException e) {
+            throw closed(below, e);
+        }
+    }
+
+    @Override
     public int readWithin(ByteBuffer target, Duration timeout) throws IOException {
         SocketChannel below = connected();
         return attempt(() -> {
@@ -563,36 +580,6 @@ final class MixedSocketChannel extends TimedSocketChannel implements SelChImpl {
     @Override
     public ChannelKeys keys() {
         return keys;
-    }
-
-    @Override
-    public @Nullable FileDescriptor getFD() {
-        return race == null && actual instanceof SelChImpl file ? file.getFD() : null;
-    }
-
-    @Override
-    public int getFDVal() {
-        return race == null && actual instanceof SelChImpl file ? file.getFDVal() : -1;
-    }
-
-    @Override
-    public boolean translateAndUpdateReadyOps(int ops, SelectionKeyImpl key) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean translateAndSetReadyOps(int ops, SelectionKeyImpl key) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int translateInterestOps(int ops) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void kill() {
-        // Its file belongs to the channel below.
     }
 
     @Override

@@ -52,6 +52,7 @@ public final class Start {
         if (installation.settings().plain()) {
             plain(sockets.shared());
         }
+        FileTransfers.install(instrumentation);
     }
 
     /** Opens what is used of the JDK to the class path. */

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 
+import io.rdmacm.sockets.forked.FileTransfersProgram;
 import io.rdmacm.sockets.forked.HttpProgram;
+import io.rdmacm.sockets.forked.LocalProgram;
 import io.rdmacm.sockets.forked.PlainProgram;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
@@ -22,8 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 @RequiresRdma
 class AgentDeviceTest {
     private static final String ADDRESS = RdmaTestDevice.get().ipv4().getHostAddress();
-    // What HttpProgram sends, in both directions, at 4096 bytes a packet.
-    private static final int PACKETS = 8 * 300_000 / 4096;
+    // What HttpProgram sends, in both directions.
+    private static final int PACKETS = 8 * 300_000 / SentPackets.SIZE;
 
     // On a slow machine, TCP would often win.
     private static final String PATIENT = "=beside:240000";
@@ -31,15 +33,8 @@ class AgentDeviceTest {
     @TempDir
     private Path folder;
 
-    /** Returns how many packets the device has sent; SoftRoCE counts them. */
-    private static Optional<Long> packets() throws IOException {
-        Path counter = Path.of("/sys/class/infiniband", RdmaTestDevice.get().name(), "ports/1/hw_counters/sent_pkts");
-        return Files.exists(counter) ? Optional.of(Long.parseLong(Files.readString(counter).strip()))
-                : Optional.empty();
-    }
-
     private static void assertHttp(ForkedJvm jvm) throws Exception {
-        Optional<Long> before = packets();
+        Optional<Long> before = SentPackets.count();
         ForkedJvm.Result result = jvm.run("0.0.0.0", ADDRESS, "127.0.0.1");
 
         assertThat(result.status()).as(result.errors()).isZero();
@@ -47,7 +42,7 @@ class AgentDeviceTest {
         assertThat(AgentJar.lines(result)).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO ") && line.contains(ADDRESS));
         if (before.isPresent()) {
-            assertThat(packets().orElseThrow() - before.get()).isGreaterThan(PACKETS);
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(PACKETS);
         }
     }
 
@@ -74,5 +69,49 @@ class AgentDeviceTest {
         assertThat(result.output().lines()).containsSequence(Stream.of("connect RDMA", "accept RDMA", "echo true",
                 "interrupted true", "timeout true", "option true", "local TCP", "echo true", "refused true",
                 "accept timeout true", "closed true", "asynchronous RDMA").toList());
+    }
+
+    @Test
+    void filesAreTransferredBothWays() throws Exception {
+        Optional<Long> before = SentPackets.count();
+        ForkedJvm.Result result = ForkedJvm.of(FileTransfersProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, "127.0.0.1");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith("true"));
+        assertThat(AgentJar.lines(result)).hasSize(1);
+        if (before.isPresent()) {
+            assertThat(SentPackets.count().orElseThrow() - before.get())
+                    .isGreaterThan(2 * 3_000_000 / SentPackets.SIZE);
+        }
+    }
+
+    @Test
+    void whatIsNotForOtherHostsOrNoTcpStaysAsItIs() throws Exception {
+        Optional<Long> before = SentPackets.count();
+        Process program = ForkedJvm.of(LocalProgram.class).options("-javaagent:" + AgentJar.in(folder))
+                .start(folder.resolve("errors"), ADDRESS);
+        try {
+            assertThat(Stream.generate(() -> readLine(program)).limit(3))
+                    .containsExactly("unix 600000", "loopback 600000", "datagrams 600000");
+            // By the socket of HotSpot to attach to it, and then by TCP.
+            ForkedJvm.Result seen = ForkedJvm.of(Main.class).run(String.valueOf(program.pid()));
+            assertThat(seen.output().lines()).as(seen.errors()).contains("1 connect TCP: loopback")
+                    .noneMatch(line -> line.contains("connect RDMA") || line.contains("accept RDMA"));
+        } finally {
+            program.destroyForcibly().waitFor();
+        }
+        if (before.isPresent()) {
+            // One of the three would be more; a connection of a former test may have sent its last ones.
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isLessThan(600_000 / SentPackets.SIZE);
+        }
+    }
+
+    private static String readLine(Process program) {
+        try {
+            return program.inputReader().readLine();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

@@ -20,9 +20,14 @@ final class AgentJar {
 
     /** Makes a jar without classes, for JVMs that have them on their class path. */
     static Path in(Path folder) throws IOException {
+        return in(folder, Agent.class);
+    }
+
+    static Path in(Path folder, Class<?> agent) throws IOException {
         Manifest manifest = new Manifest();
         manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Premain-Class", Agent.class.getName());
+        manifest.getMainAttributes().putValue("Premain-Class", agent.getName());
+        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
         Path jar = folder.resolve("agent.jar");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
         return jar;

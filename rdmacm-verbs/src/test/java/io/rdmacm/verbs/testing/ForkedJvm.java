@@ -93,18 +93,27 @@ public final class ForkedJvm {
         return this;
     }
 
-    /** Runs it to its end. */
-    public Result run(String... arguments) throws IOException, InterruptedException {
+    private ProcessBuilder process(String... arguments) {
         List<String> command = new ArrayList<>(wrapper);
         command.addAll(command());
         command.addAll(options);
         command.addAll(path);
         command.add(main.getName());
         command.addAll(List.of(arguments));
+        return new ProcessBuilder(command);
+    }
+
+    /** Starts it, to be talked to, and to be ended by the caller; its standard error is written to a file. */
+    public Process start(Path errors, String... arguments) throws IOException {
+        return process(arguments).redirectError(errors.toFile()).start();
+    }
+
+    /** Runs it to its end. */
+    public Result run(String... arguments) throws IOException, InterruptedException {
         Path output = Files.createTempFile("forked", ".out");
         Path errors = Files.createTempFile("forked", ".err");
         try {
-            Process process = new ProcessBuilder(command).redirectOutput(output.toFile())
+            Process process = process(arguments).redirectOutput(output.toFile())
                     .redirectError(errors.toFile()).start();
             if (!process.waitFor(MINUTES, TimeUnit.MINUTES)) {
                 process.destroyForcibly().waitFor();

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.rdmacm.sockets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The programs of {@code src/test/programs}, with their own jars. They are large: {@code scripts/test --long}. */
+@RequiresRdma
+class UnmodifiedProgramsDeviceTest {
+    // Where scripts/lib/programs has put them.
+    private static final String VARIABLE = "RDMACM_TEST_PROGRAMS";
+    private static final String ADDRESS = RdmaTestDevice.get().ipv4().getHostAddress();
+    // Three times 300,000 bytes, there and back, in full packets.
+    private static final int PACKETS = 2 * 3 * 300_000 / SentPackets.SIZE;
+    // On a slow machine, TCP would often win.
+    private static final String AGENT = "=beside:240000";
+    // What some connections that are refused over RDMA take.
+    private static final int FEW = 100;
+
+    @TempDir
+    private Path folder;
+
+    static Stream<String> programs() {
+        return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "Kafka");
+    }
+
+    /** A server of a program, which ends with the test; an empty argument of the agent means none. */
+    private final class Server implements AutoCloseable {
+        private final Path program;
+        private final Process process;
+        private final String port;
+
+        Server(String name, String agent) throws Exception {
+            String programs = System.getenv(VARIABLE);
+            assumeTrue(programs != null, "only scripts/test --long gets the programs");
+            program = Path.of(programs, name);
+            process = start(program, agent, "serve", ADDRESS);
+            String line = process.inputReader().readLine();
+            assertThat(line).as(() -> errors("serve")).startsWith("port ");
+            port = line.substring("port ".length());
+        }
+
+        /** Runs a client, and returns the ways of its connections. */
+        List<String> ask(String agent) throws Exception {
+            Process client = start(program, agent, "ask", ADDRESS, port);
+            List<String> ways = client.inputReader().lines().toList();
+            assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
+            return ways;
+        }
+
+        /** Lets it end, as the program does by itself. */
+        @Override
+        public void close() {
+            try {
+                process.outputWriter().close();
+                process.inputReader().lines().forEach(_ -> { });
+                process.waitFor();
+            } catch (IOException | InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    private Process start(Path program, String agent, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(ForkedJvm.command());
+        if (!agent.isEmpty()) {
+            command.add("-javaagent:" + AgentJar.packaged().orElseThrow() + agent);
+        }
+        command.addAll(List.of("-cp", program.resolve("classes") + ":" + program.resolve("lib") + "/*",
+                program.getFileName().toString()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectError(errorsOf(arguments[0]).toFile()).start();
+    }
+
+    private Path errorsOf(String role) {
+        return folder.resolve(role + ".err");
+    }
+
+    private String errors(String role) {
+        try {
+            return Files.readString(errorsOf(role));
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void aServerWithTheAgentServesClientsOfBothWays(String program) throws Exception {
+        Path rules = Files.writeString(folder.resolve("rules"), "deny both * *\n");
+        try (Server server = new Server(program, AGENT)) {
+            Optional<Long> before = SentPackets.count();
+            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
+                    .noneMatch(line -> line.contains("connect TCP"));
+            if (before.isPresent()) {
+                assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(PACKETS);
+            }
+            assertThat(server.ask("=" + rules)).anyMatch(line -> line.contains("connect TCP"))
+                    .noneMatch(line -> line.contains("connect RDMA"));
+            assertThat(server.ask("")).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void aServerWithoutTheAgentIsReachedOverTcp(String program) throws Exception {
+        try (Server server = new Server(program, "")) {
+            Optional<Long> before = SentPackets.count();
+            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect TCP"))
+                    .noneMatch(line -> line.contains("connect RDMA"));
+            if (before.isPresent()) {
+                assertThat(SentPackets.count().orElseThrow() - before.get()).isLessThan(FEW);
+            }
+        }
+    }
+}

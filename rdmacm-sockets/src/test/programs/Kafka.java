@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with org.apache.kafka:kafka_2.13:4.1.0
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import kafka.tools.StorageTool;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** Three Kafka brokers with replication, each in a JVM of its own, and a client. */
+public final class Kafka implements Program {
+    private static final int BROKERS = 3;
+    private static final int PORT = 19_090;
+    private static final int RECORDS = 20;
+
+    public static void main(String[] arguments) throws Exception {
+        if (arguments[0].equals("broker")) {
+            broker(Path.of(arguments[1]));
+        } else {
+            Program.run(new Kafka(), arguments);
+        }
+    }
+
+    private static void broker(Path configuration) throws Exception {
+        StorageTool.execute(new String[] {"format", "-t", "MkU3OEVBNTcwNTJENDM2Qk", "-c", configuration.toString()},
+                System.err);
+        kafka.Kafka.main(new String[] {configuration.toString()});
+    }
+
+    @Override
+    public int serve(String address) throws Exception {
+        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kafka.class.getName(), "broker"));
+        StringBuilder voters = new StringBuilder();
+        for (int id = 0; id < BROKERS; id++) {
+            voters.append(id == 0 ? "" : ",").append("%d@%s:%d".formatted(id, address, PORT + BROKERS + id));
+        }
+        Path folder = Files.createTempDirectory("kafka");
+        for (int id = 0; id < BROKERS; id++) {
+            Path configuration = folder.resolve(id + ".properties");
+            // With limits for a slow machine, on which a broker would end in silence.
+            Files.writeString(configuration, """
+                    node.id=%d
+                    process.roles=broker,controller
+                    controller.quorum.voters=%s
+                    controller.listener.names=CONTROLLER
+                    listeners=PLAINTEXT://%s:%d,CONTROLLER://%s:%d
+                    log.dirs=%s
+                    initial.broker.registration.timeout.ms=600000
+                    controller.quorum.election.timeout.ms=20000
+                    controller.quorum.fetch.timeout.ms=40000
+                    controller.quorum.request.timeout.ms=40000
+                    broker.session.timeout.ms=120000
+                    min.insync.replicas=2
+                    offsets.topic.num.partitions=1
+                    offsets.topic.replication.factor=3
+                    group.initial.rebalance.delay.ms=0
+                    num.network.threads=1
+                    num.io.threads=2
+                    log.cleaner.dedupe.buffer.size=4000000
+                    """.formatted(id, voters, address, PORT + id, address, PORT + BROKERS + id,
+                    folder.resolve("log" + id)));
+            List<String> broker = new ArrayList<>(command);
+            broker.add(configuration.toString());
+            Process process = new ProcessBuilder(broker).redirectErrorStream(true)
+                    .redirectOutput(folder.resolve(id + ".out").toFile()).start();
+            System.err.println("broker " + id + " has process " + process.pid());
+            Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+        }
+        return PORT;
+    }
+
+    @Override
+    public void ask(String address, int port) throws Exception {
+        String topic = "topic-" + ProcessHandle.current().pid();
+        String servers = "%s:%d,%s:%d".formatted(address, port, address, port + 1);
+        Map<String, Object> common = Map.of("bootstrap.servers", servers);
+        try (Admin admin = Admin.create(common)) {
+            Program.eventually(() -> admin.createTopics(List.of(new NewTopic(topic, 3, (short) BROKERS))).all().get());
+        }
+        try (var producer = new KafkaProducer<byte[], byte[]>(common, new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            for (int i = 0; i < RECORDS; i++) {
+                producer.send(new ProducerRecord<>(topic, DATA)).get();
+            }
+        }
+        Map<String, Object> reading = Map.of("bootstrap.servers", servers, "group.id", topic, "auto.offset.reset",
+                "earliest");
+        try (var consumer = new KafkaConsumer<byte[], byte[]>(reading, new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            consumer.subscribe(Set.of(topic));
+            for (int read = 0; read < RECORDS;) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofSeconds(1))) {
+                    Program.check(record.value());
+                    read++;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with io.netty:netty-handler:4.1.137.Final
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+
+/** A Netty 4.1 server and client. */
+public final class Netty41 implements Program {
+    private final EventLoopGroup group = new NioEventLoopGroup();
+
+    public static void main(String[] arguments) throws Exception {
+        Program.run(new Netty41(), arguments);
+    }
+
+    @Override
+    public int serve(String address) throws Exception {
+        Channel server = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelRead(ChannelHandlerContext context, Object message) {
+                                context.writeAndFlush(message);
+                            }
+                        });
+                    }
+                }).bind(address, 0).sync().channel();
+        return ((InetSocketAddress) server.localAddress()).getPort();
+    }
+
+    @Override
+    public void ask(String address, int port) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture<byte[]> answer = new CompletableFuture<>();
+            Channel channel = new Bootstrap().group(group).channel(NioSocketChannel.class)
+                    .handler(new Collector(answer)).connect(address, port).sync().channel();
+            channel.writeAndFlush(Unpooled.wrappedBuffer(DATA)).sync();
+            Program.check(answer.get());
+            channel.close().sync();
+        }
+    }
+
+    private static final class Collector extends SimpleChannelInboundHandler<ByteBuf> {
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final CompletableFuture<byte[]> answer;
+
+        Collector(CompletableFuture<byte[]> answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, ByteBuf message) throws IOException {
+            message.readBytes(bytes, message.readableBytes());
+            if (bytes.size() == DATA.length) {
+                answer.complete(bytes.toByteArray());
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            answer.complete(bytes.toByteArray());
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            answer.completeExceptionally(cause);
+        }
+    }
+}
