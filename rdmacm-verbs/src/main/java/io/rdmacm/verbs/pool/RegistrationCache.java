@@ -46,8 +46,8 @@ import org.slf4j.LoggerFactory;
  * <p>A region belongs to the {@linkplain MemorySegment#scope() scope} of its memory. When the arena is closed, the
  * region is not used again, even for memory at the same address, and is deregistered with the next one that is
  * registered, at the end of its use, by {@link #trim()} or by {@link #close()}, whichever is first. Until then its
- * pages stay pinned. Memory of an automatic arena, and that of a direct buffer, stays reachable as long as its region is
- * kept. The global scope never ends: memory of it that C frees or maps anew has to be {@linkplain #forget forgotten}
+ * pages stay pinned. Memory of an automatic arena, and that of a direct buffer, stays reachable as long as its region
+ * is kept. The global scope never ends: memory of it that C frees or maps anew has to be {@linkplain #forget forgotten}
  * before.
  *
  * <p>All methods may be called from any thread. A registration holds up nobody who finds a region.
