@@ -3,40 +3,57 @@ package io.rdmacm.core.connection;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.OptionalInt;
 
 import io.rdmacm.core.ConnectionParameters;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What two peers of this library tell each other in front of the program's private data, where both programs ask for
- * it: the size of the largest message that the side receives.
+ * it.
+ *
+ * @param messageSize the size in bytes of the largest message that the side receives as one send
+ * @param largeSize the size of the largest message that it reads, 0 for none
+ * @param largeMessages how many of these can be announced to it at a time
  */
-final class AgreedSizes {
+record AgreedSizes(int messageSize, int largeSize, int largeMessages) {
     private static final int MAGIC = 0x726d4a31;
+    private static final int MAGIC_LARGE = 0x726d4a32;
     private static final int BYTES = 2 * Integer.BYTES;
+    private static final int BYTES_LARGE = 4 * Integer.BYTES;
 
-    private AgreedSizes() {
+    boolean hasLarge() {
+        return largeMessages > 0;
     }
 
-    /** Puts the size in front of the private data. */
-    static ConnectionParameters with(ConnectionParameters parameters, int messageSize) {
+    private int bytes() {
+        return hasLarge() ? BYTES_LARGE : BYTES;
+    }
+
+    /** Puts the sizes in front of the private data. */
+    ConnectionParameters before(ConnectionParameters parameters) {
         byte[] own = parameters.privateData();
-        return parameters.toBuilder().privateData(ByteBuffer.allocate(BYTES + own.length).putInt(MAGIC)
-                .putInt(messageSize).put(own).array()).build();
-    }
-
-    /** Returns the size in front of the private data, if the peer has put it there. */
-    static OptionalInt in(ConnectionParameters parameters) {
-        byte[] data = parameters.privateData();
-        if (data.length < BYTES || ByteBuffer.wrap(data).getInt() != MAGIC) {
-            return OptionalInt.empty();
+        ByteBuffer data = ByteBuffer.allocate(bytes() + own.length).putInt(hasLarge() ? MAGIC_LARGE : MAGIC)
+                .putInt(messageSize);
+        if (hasLarge()) {
+            data.putInt(largeSize).putInt(largeMessages);
         }
-        return OptionalInt.of(ByteBuffer.wrap(data).getInt(Integer.BYTES));
+        return parameters.toBuilder().privateData(data.put(own).array()).build();
     }
 
-    /** Returns the parameters without the size, which is there. */
-    static ConnectionParameters without(ConnectionParameters parameters) {
+    /** Returns the sizes in front of the private data, null if the peer has put none there. */
+    static @Nullable AgreedSizes in(ConnectionParameters parameters) {
+        ByteBuffer data = ByteBuffer.wrap(parameters.privateData());
+        int magic = data.remaining() < BYTES ? 0 : data.getInt();
+        if (magic == MAGIC) {
+            return new AgreedSizes(data.getInt(), 0, 0);
+        }
+        return magic == MAGIC_LARGE && data.capacity() >= BYTES_LARGE
+                ? new AgreedSizes(data.getInt(), data.getInt(), data.getInt()) : null;
+    }
+
+    /** Returns the parameters without these sizes, which are there. */
+    ConnectionParameters cutFrom(ConnectionParameters parameters) {
         byte[] data = parameters.privateData();
-        return parameters.toBuilder().privateData(Arrays.copyOfRange(data, BYTES, data.length)).build();
+        return parameters.toBuilder().privateData(Arrays.copyOfRange(data, bytes(), data.length)).build();
     }
 }

@@ -63,18 +63,29 @@ public final class AsyncOperations {
      */
     public CompletableFuture<Void> send(MemorySegment data) {
         connection.requireFitting(data.byteSize());
-        return submit(true, new CopiedMessage(connection, data), () -> null);
+        return submit(Room.BUFFER, new CopiedMessage(connection, data), () -> null);
     }
 
     /**
-     * Sends part of a region as a message ({@code IBV_WR_SEND}).
+     * Sends part of a region as a message ({@code IBV_WR_SEND}), or announces a
+     * {@linkplain ConnectionSettings.Builder#largeMessages large} one.
      *
-     * @param region a region of {@link Connection#protectionDomain()}
+     * @param region a region of {@link Connection#protectionDomain()}; for a large message with
+     *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_READ}
      * @param offset where the message is in the region, in bytes
      * @param length the length in bytes
-     * @return completes when the peer's device has acknowledged the message
+     * @return completes when the peer's device has acknowledged the message, or the peer has read it
      */
     public CompletableFuture<Void> send(MemoryRegion region, long offset, int length) {
+        if (connection.large().areFor(length)) {
+            try {
+                connection.large().check(region, offset, length);
+            } catch (RdmaException e) {
+                return CompletableFuture.failedFuture(e);
+            }
+            return submit(Room.LARGE_MESSAGE, operation -> connection.large().announce(region, offset, length,
+                    operation, 0, null), () -> null);
+        }
         return operate(SendOpcode.SEND, region, offset, length, null, 0);
     }
 
@@ -88,6 +99,7 @@ public final class AsyncOperations {
      * @return completes when the peer's device has acknowledged the message
      */
     public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, int length, int immediate) {
+        connection.large().requireOther(immediate);
         return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, immediate);
     }
 
@@ -196,23 +208,23 @@ public final class AsyncOperations {
     private CompletableFuture<Void> operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
             @Nullable RemoteMemory remote, int immediate) {
         connection.operations().check(opcode, region, offset, length, remote, 0);
-        return submit(false, operation -> connection.operations().start(opcode, region, offset, length, remote, 0,
-                immediate, operation, 0, false), () -> null);
+        return submit(Room.REQUEST, operation -> connection.operations().start(opcode, region, offset, length, remote,
+                0, immediate, operation, 0, false), () -> null);
     }
 
     private CompletableFuture<Void> operate(SendOpcode opcode, ScatterGatherList parts, @Nullable RemoteMemory remote) {
         connection.operations().check(opcode, parts, remote, 0);
-        return submit(false, new Parts(connection, opcode, parts, remote), () -> null);
+        return submit(Room.REQUEST, new Parts(connection, opcode, parts, remote), () -> null);
     }
 
     private CompletableFuture<Long> atomic(SendOpcode opcode, RemoteMemory remote, long first, long second) {
         Operations.checkAtomic(remote, 0);
         AtomicResult result = new AtomicResult(connection);
-        return submit(true, operation -> result.start(opcode, remote, first, second, operation), result::take);
+        return submit(Room.BUFFER, operation -> result.start(opcode, remote, first, second, operation), result::take);
     }
 
-    private <T> CompletableFuture<T> submit(boolean needsBuffer, Starter starter, Result<T> result) {
-        Operation<T> operation = new Operation<>(guard, needsBuffer, starter, result);
+    private <T> CompletableFuture<T> submit(Room room, Starter starter, Result<T> result) {
+        Operation<T> operation = new Operation<>(guard, room, starter, result);
         try {
             connection.submit(operation);
         } catch (RdmaException e) {
@@ -228,7 +240,7 @@ public final class AsyncOperations {
 
     /** Starts an operation, or lets it wait for room. With the lock held. */
     void add(Operation<?> operation) {
-        if (!waiting.isEmpty() || !connection.canStart(operation.needsBuffer)) {
+        if (!waiting.isEmpty() || !connection.canStart(operation.room)) {
             if (!takes(operation.bytes())) {
                 // Nothing depends on the future yet that would run here.
                 operation.future.completeExceptionally(new RdmaException("ibv_post_send", waiting.size()
@@ -247,7 +259,7 @@ public final class AsyncOperations {
     void startWaiting() {
         // All that wait at the end of the connection fail for the same reason.
         Exception end = null;
-        while (!waiting.isEmpty() && (end != null || connection.canStart(waiting.element().needsBuffer))) {
+        while (!waiting.isEmpty() && (end != null || connection.canStart(waiting.element().room))) {
             Operation<?> next = waiting.remove();
             bytes -= next.starter.bytes();
             end = end == null ? endOfConnection() : end;
@@ -380,14 +392,14 @@ public final class AsyncOperations {
     /** An operation with its future. */
     static final class Operation<T> implements OperationHandler {
         private final GuardedFuture<T> future;
-        private final boolean needsBuffer;
+        private final Room room;
         private final Starter starter;
         private final Result<T> result;
         private @Nullable Exception failure;
 
-        Operation(Runnable guard, boolean needsBuffer, Starter starter, Result<T> result) {
+        Operation(Runnable guard, Room room, Starter starter, Result<T> result) {
             this.future = new GuardedFuture<>(guard);
-            this.needsBuffer = needsBuffer;
+            this.room = room;
             this.starter = starter;
             this.result = result;
         }

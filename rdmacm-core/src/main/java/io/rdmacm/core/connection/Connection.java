@@ -36,6 +36,7 @@ import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
 import io.rdmacm.verbs.metrics.MetricSource;
+import io.rdmacm.verbs.pool.CachedRegistration;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
@@ -77,6 +78,9 @@ import org.slf4j.LoggerFactory;
  * buffer itself, and {@link #send(MemoryRegion, long, int, Duration)} sends from memory that the program has
  * registered.
  *
+ * <p>Messages that are longer than the buffers of the peer can be sent if both peers set
+ * {@link ConnectionSettings.Builder#largeMessages}: the peer reads them from the memory of the sender.
+ *
  * <p>The program can also {@link #read} and {@link #write} memory that the peer has registered, without involving the
  * peer's CPU.
  *
@@ -111,13 +115,17 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     // What threads wait for.
     private static final Wait.Goal<Completions> MESSAGE = (mine, none) -> mine.connection().hasMessage();
-    private static final Wait.Goal<Completions> ROOM = (mine, none) -> mine.connection().hasRoom(false);
-    private static final Wait.Goal<Completions> ROOM_AND_BUFFER = (mine, none) -> mine.connection().hasRoom(true);
+    private static final Wait.Goal<Completions> ROOM = (mine, none) -> mine.connection().hasRoom(Room.REQUEST);
+    private static final Wait.Goal<Completions> ROOM_AND_BUFFER =
+            (mine, none) -> mine.connection().hasRoom(Room.BUFFER);
+    private static final Wait.Goal<Completions> ROOM_FOR_LARGE =
+            (mine, none) -> mine.connection().hasRoom(Room.LARGE_MESSAGE);
+    private static final Wait.Goal<Completions> READ_BY_PEER = (mine, number) -> mine.connection().isRead(number);
     private static final Wait.Goal<Completions> TURN = (mine, bytes) -> mine.connection().asyncOperations.takes(bytes);
     private static final Wait.Goal<Completions> COMPLETION = (mine, number) -> mine.connection().isCompleted(number);
     private static final Wait.Goal<Completions> DRAINED = (mine, none) -> mine.connection().isDrained();
     private static final Wait.Goal<Completions> LINGERED = (mine, none) -> mine.connection().hasEnded()
-            || mine.connection().ring.isEmpty();
+            || mine.connection().ring.isEmpty() && mine.connection().large.isIdle();
     private static final Wait.Goal<Completions> ANSWER = (mine, none) -> mine.connection().link.isAnswered();
 
     private final ConnectionManager manager;
@@ -135,6 +143,8 @@ public final class Connection implements MetricSource, AutoCloseable {
     private final SendRing ring;
     private final ConnectionCounters.Recorder counters = new ConnectionCounters.Recorder();
     private final Operations operations;
+    private final DeviceResources device;
+    private final LargeMessages large;
     private final OperationQueue operationQueue = new OperationQueue(this);
     private final AsyncOperations asyncOperations;
     private final HandlerCalls calls;
@@ -157,13 +167,14 @@ public final class Connection implements MetricSource, AutoCloseable {
     private boolean closed;
 
     private Connection(ConnectionManager manager, MessageLink link, ConnectionSettings settings,
-            ProtectionDomain domain, ConnectionQueues queues) {
+            DeviceResources device, ConnectionQueues queues) {
         this.manager = manager;
         this.link = link;
         this.settings = settings;
         this.localAddress = link.id().localAddress();
         this.peerAddress = link.id().peerAddress();
-        this.domain = domain;
+        this.device = device;
+        this.domain = device.domain();
         this.queues = queues;
         this.loop = queues.loop();
         this.spinNanos = settings.waiting().spinNanos();
@@ -171,6 +182,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         this.freed = lock.newCondition();
         this.ring = queues.ring();
         this.operations = new Operations(this, ring, domain, counters, settings);
+        this.large = new LargeMessages(this, link, device, queues, operations, counters, arrived);
         this.asyncOperations = new AsyncOperations(this);
         this.calls = new HandlerCalls(this, queues, operations, arrived);
     }
@@ -182,7 +194,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (Parts parts = new Parts()) {
             ConnectionQueues queues = parts.add(ConnectionQueues.create(device, link.id(), settings,
                     manager.loop(settings, device)), created -> created.free(link.toString()));
-            Connection connection = new Connection(manager, link, settings, device.domain(), queues);
+            Connection connection = new Connection(manager, link, settings, device, queues);
             queues.attach(connection);
             return parts.complete(connection);
         }
@@ -226,11 +238,21 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /**
-     * {@return the size in bytes of the largest message that the peer receives; empty unless both sides have
-     * {@linkplain ConnectionSettings.Builder#agreedSizes told each other}}
+     * {@return the size in bytes of the largest message that the peer receives as one send; empty unless both sides
+     * have {@linkplain ConnectionSettings.Builder#agreedSizes told each other}}
      */
     public OptionalInt peerMessageSize() {
-        return link.peerMessageSize();
+        AgreedSizes peer = link.peerSizes();
+        return peer == null ? OptionalInt.empty() : OptionalInt.of(peer.messageSize());
+    }
+
+    /**
+     * {@return the size in bytes of the largest message that the peer reads; empty unless both sides have agreed on
+     * {@linkplain ConnectionSettings.Builder#largeMessages large messages}}
+     */
+    public OptionalInt peerLargeMessageSize() {
+        AgreedSizes peer = link.peerSizes();
+        return peer == null || !large.areAgreed() ? OptionalInt.empty() : OptionalInt.of(peer.largeSize());
     }
 
     /** Returns the size in bytes of the largest message that this side receives. */
@@ -315,14 +337,23 @@ public final class Connection implements MetricSource, AutoCloseable {
      * Sends a message ({@code IBV_WR_SEND}). The bytes are copied, so the memory can be reused when this returns. Waits
      * only when all send buffers are in flight; does not wait until the message has arrived.
      *
-     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory; may be empty
-     * @param timeout the longest time to wait
+     * <p>A {@linkplain ConnectionSettings.Builder#largeMessages large} message in native memory is not copied: the
+     * manager registers its memory and keeps the region in a {@link io.rdmacm.verbs.pool.RegistrationCache}, so that
+     * the peer could read it later too; this waits until the peer has read it.
+     *
+     * @param data at most {@link ConnectionSettings#messageSize()} bytes, in native or heap memory, or a large message
+     *        in native memory; may be empty
+     * @param timeout the longest time to wait; the memory of a large message may still be read after it has run out
      * @throws IllegalArgumentException when the message is too long
      * @throws RdmaException when the message was not sent, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the message was not sent
      */
     public void send(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
+        if (data.isNative() && large.areFor(data.byteSize())) {
+            sendLarge(data, timeout);
+            return;
+        }
         requireFitting(data.byteSize());
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
@@ -365,19 +396,28 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /**
      * Sends part of a memory region as a message ({@code IBV_WR_SEND}), without copying it, and waits until the peer's
-     * device has acknowledged it, so that the memory can be reused.
+     * device has acknowledged it, so that the memory can be reused. A
+     * {@linkplain ConnectionSettings.Builder#largeMessages large} message is read by the peer, and this waits until it
+     * has been; the peer reads while its program waits in a method of the connection, or has a handler.
      *
-     * @param region a region of {@link #protectionDomain()}
+     * @param region a region of {@link #protectionDomain()}; for a large message with
+     *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_READ}
      * @param offset where the message is in the region, in bytes
      * @param length the length in bytes, which may be more than {@link ConnectionSettings#messageSize()} of this side
      * @param timeout the longest time to wait; the memory may still be in use after it has run out
      * @throws IndexOutOfBoundsException when the offset and the length are not within the region
-     * @throws IllegalArgumentException when the region belongs to another protection domain
-     * @throws RdmaException when the message was not sent or not acknowledged, see {@link Connection}
+     * @throws IllegalArgumentException when the region belongs to another protection domain, the peer does not receive
+     *         so long a message, or cannot read it in the region
+     * @throws RdmaException when the message was not sent, not acknowledged or not read, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the memory may still be in use
      */
     public void send(MemoryRegion region, long offset, int length, Duration timeout)
             throws RdmaException, InterruptedException {
+        if (large.areFor(length)) {
+            large.check(region, offset, length);
+            sendLarge(region, offset, length, null, timeout);
+            return;
+        }
         operate(SendOpcode.SEND, region, offset, length, null, 0, timeout);
     }
 
@@ -638,7 +678,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         }
         boolean done = false;
         try {
-            queues.close(this);
+            freeQueues();
             link.close();
             done = true;
         } finally {
@@ -657,7 +697,14 @@ public final class Connection implements MetricSource, AutoCloseable {
             closing = true;
             closed = true;
         }
+        freeQueues();
+    }
+
+    private void freeQueues() throws RdmaException {
         queues.close(this);
+        try (var _ = lock.hold()) {
+            large.close();
+        }
     }
 
     /** Returns whether everything has been freed. Takes the lock. */
@@ -706,7 +753,7 @@ public final class Connection implements MetricSource, AutoCloseable {
                 arrived.forEach(this::giveBackQuietly);
                 arrived.clear();
             }
-            asyncOperations.startWaiting();
+            makeProgress();
             calls.ended();
             calls.ready();
             loop.dispatch();
@@ -809,11 +856,19 @@ public final class Connection implements MetricSource, AutoCloseable {
         if (goal == MESSAGE) {
             int held = queues.receives().held();
             int count = queues.receives().count();
+            String unread = large.missing();
+            if (unread != null) {
+                return unread;
+            }
             return held < count ? "no message arrived" : "no message could arrive, because " + held + " of " + count
                     + " receive buffers are held by messages that were not closed,";
         }
         if (goal == ANSWER) {
             return "the peer did not answer the disconnect";
+        }
+        if (ring.isEmpty() && large.unread() > 0) {
+            return "the peer has not read " + large.unread() + " large messages, as when it neither receives nor closes"
+                    + " them,";
         }
         if (ring.isEmpty()) {
             return "no send buffer came back from messages that were neither sent nor closed";
@@ -838,6 +893,36 @@ public final class Connection implements MetricSource, AutoCloseable {
         return calls;
     }
 
+    LargeMessages large() {
+        return large;
+    }
+
+    /** Starts what has waited for room. */
+    void makeProgress() {
+        large.progress();
+        asyncOperations.startWaiting();
+    }
+
+    /** Returns whether nothing can be sent or received any more. */
+    boolean isOver() {
+        return closing || hasEnded();
+    }
+
+    /** Takes what is left of the completions after the end. */
+    void takeLast() {
+        try {
+            boolean ignored = loop.takeAll();
+        } catch (RdmaException | IllegalStateException e) {
+            LOG.debug("{}: completions may be lost", this, e);
+        }
+    }
+
+    /** Ends the connection, because nothing can be received any more. */
+    void failReceive(RdmaException reason) {
+        receiveFailure = receiveFailure == null ? reason : receiveFailure;
+        broken(reason);
+    }
+
     /** Handles a completion. */
     void completed(WorkCompletions completions) {
         long id = completions.workRequestId();
@@ -845,24 +930,29 @@ public final class Connection implements MetricSource, AutoCloseable {
         if (id < 0) {
             ReceiveBuffer buffer = queues.receives().take(id);
             if (reason == null) {
-                counters.received(completions.byteLength());
                 buffer.arrived(completions.byteLength(),
                         completions.opcode() == WorkCompletionOpcode.RECV_RDMA_WITH_IMM, completions.hasImmediate(),
                         completions.hasImmediate() ? completions.immediate() : 0);
-                arrived.add(buffer);
+                if (large.areTold(completions)) {
+                    large.told(buffer);
+                } else {
+                    counters.received(completions.byteLength());
+                    large.arrived(buffer);
+                }
+                makeProgress();
             } else {
-                buffer.owner().failed(buffer);
+                queues.receives().failed(buffer);
                 receiveFailure = receiveFailure == null ? reason : receiveFailure;
             }
         } else {
             ring.complete(id, reason);
-            asyncOperations.startWaiting();
+            makeProgress();
         }
         if (reason != null) {
             recordFailure(completions);
             broken(reason);
         }
-        if (ring.hasReport() || calls.hasHandler() || asyncOperations.hasFailed()) {
+        if (ring.hasReport() || calls.hasHandler() || asyncOperations.hasFailed() || large.hasReport()) {
             calls.ready();
         }
     }
@@ -893,7 +983,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         LOG.error("{} has ended", this, reason);
     }
 
-    private static RdmaException reasonOf(Throwable thrown) {
+    static RdmaException reasonOf(Throwable thrown) {
         try {
             return Reasons.of(POLL, thrown);
         } catch (OutOfMemoryError e) {
@@ -939,11 +1029,7 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /** Fails what the device was given after the end, and so has lost. What it has completed is in the queue. */
     private void abandonLost() {
-        try {
-            boolean ignored = loop.takeAll();
-        } catch (RdmaException | IllegalStateException e) {
-            LOG.debug("{}: completions may be lost", this, e);
-        }
+        takeLast();
         ring.abandon(endReason());
     }
 
@@ -967,9 +1053,9 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Returns whether an operation can be started, or would fail at once. */
-    boolean canStart(boolean needsBuffer) {
+    boolean canStart(Room room) {
         try {
-            return closing || hasEnded() || ring.free() > 0 && (!needsBuffer || hasBuffer());
+            return isOver() || hasFree(room);
         } catch (RdmaException e) {
             // It will fail at once.
             receiveFailure = receiveFailure == null ? e : receiveFailure;
@@ -980,8 +1066,8 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Returns whether an operation of the queue can be started. */
-    boolean isWritable(boolean needsBuffer) {
-        return !asyncOperations.isWaiting() && canStart(needsBuffer);
+    boolean isWritable(Room room) {
+        return !asyncOperations.isWaiting() && canStart(room);
     }
 
     RegisteredSlice takeBuffer() throws RdmaException {
@@ -1018,7 +1104,7 @@ public final class Connection implements MetricSource, AutoCloseable {
             RegisteredSlice slice = message.release();
             if (slice != null) {
                 giveBack(slice);
-                asyncOperations.startWaiting();
+                makeProgress();
             }
         }
     }
@@ -1027,6 +1113,9 @@ public final class Connection implements MetricSource, AutoCloseable {
     void send(OutgoingMessage message, boolean withImmediate, int immediate, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline.requireValid(timeout);
+        if (withImmediate) {
+            large.requireOther(immediate);
+        }
         try (var _ = lock.holdInterruptibly()) {
             RegisteredSlice ignored = message.slice();
             await(ROOM, 0, timeout, SEND);
@@ -1047,7 +1136,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         }
     }
 
-    private void giveBackQuietly(ReceiveBuffer buffer) {
+    void giveBackQuietly(ReceiveBuffer buffer) {
         try {
             buffer.owner().giveBack(buffer);
         } catch (RdmaException | IllegalStateException e) {
@@ -1086,7 +1175,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Returns how many operations can be started. Takes the lock. */
     int freeOperations() {
         try (var _ = lock.hold()) {
-            return closing || hasEnded() || asyncOperations.isWaiting() ? 0 : ring.free();
+            return isOver() || asyncOperations.isWaiting() ? 0 : ring.free();
         }
     }
 
@@ -1108,10 +1197,26 @@ public final class Connection implements MetricSource, AutoCloseable {
     boolean trySend(MemorySegment data) throws RdmaException {
         requireFitting(data.byteSize());
         try (var _ = lock.hold()) {
-            if (!tryRoom(true)) {
+            if (!tryRoom(Room.BUFFER)) {
                 return false;
             }
             operations.sendCopy(data, null);
+            return true;
+        }
+    }
+
+    /** Announces a large message if there is room. Takes the lock. */
+    boolean tryAnnounce(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
+            throws RdmaException {
+        large.check(region, offset, length);
+        try (var _ = lock.hold()) {
+            if (!tryRoom(Room.LARGE_MESSAGE)) {
+                return false;
+            }
+            large.announce(region, offset, length, handler, context, null);
+            if (handler != null) {
+                calls.ensureDriver();
+            }
             return true;
         }
     }
@@ -1121,7 +1226,7 @@ public final class Connection implements MetricSource, AutoCloseable {
             long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         operations.check(opcode, region, offset, length, remote, remoteOffset);
         try (var _ = lock.hold()) {
-            if (!tryRoom(false)) {
+            if (!tryRoom(Room.REQUEST)) {
                 return false;
             }
             operations.start(opcode, region, offset, length, remote, remoteOffset, immediate, handler, context, false);
@@ -1137,7 +1242,7 @@ public final class Connection implements MetricSource, AutoCloseable {
             @Nullable OperationHandler handler, long context) throws RdmaException {
         operations.check(opcode, parts, remote, remoteOffset);
         try (var _ = lock.hold()) {
-            if (!tryRoom(false)) {
+            if (!tryRoom(Room.REQUEST)) {
                 return false;
             }
             operations.start(opcode, parts, remote, remoteOffset, handler, context, false);
@@ -1153,7 +1258,7 @@ public final class Connection implements MetricSource, AutoCloseable {
             long first, long second, OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
         try (var _ = lock.hold()) {
-            if (!tryRoom(false)) {
+            if (!tryRoom(Room.REQUEST)) {
                 return false;
             }
             operations.startAtomic(opcode, region, offset, remote, remoteOffset, first, second, handler, context);
@@ -1207,10 +1312,35 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /** Checks that the peer receives messages of a length, if it has told. */
     void requireTaken(long length) {
-        OptionalInt most = link.peerMessageSize();
-        if (most.isPresent() && length > most.getAsInt()) {
+        AgreedSizes peer = link.peerSizes();
+        if (peer != null && length > peer.messageSize()) {
             throw new IllegalArgumentException("a message of " + length + " bytes to a peer that receives at most "
-                    + most.getAsInt() + " bytes, on " + this);
+                    + peer.messageSize() + " bytes, on " + this);
+        }
+    }
+
+    /** Announces a message, and waits until the peer has read it. */
+    private void sendLarge(MemoryRegion region, long offset, int length, @Nullable CachedRegistration registration,
+            Duration timeout) throws RdmaException, InterruptedException {
+        Deadline deadline = Deadline.after(timeout);
+        try (var _ = lock.holdInterruptibly()) {
+            await(ROOM_FOR_LARGE, 0, timeout, SEND);
+            long number = large.announce(region, offset, length, null, 0, registration);
+            await(READ_BY_PEER, number, deadline.remaining(), SEND);
+        }
+    }
+
+    private void sendLarge(MemorySegment data, Duration timeout) throws RdmaException, InterruptedException {
+        large.check(data.byteSize());
+        CachedRegistration registration = device.registrations().register(data);
+        try {
+            sendLarge(registration.region(), registration.offset(), (int) data.byteSize(), registration, timeout);
+        } finally {
+            try (var _ = lock.hold()) {
+                if (!large.uses(registration)) {
+                    registration.close();
+                }
+            }
         }
     }
 
@@ -1266,7 +1396,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         return true;
     }
 
-    private boolean hasRoom(boolean withBuffer) throws RdmaException {
+    private boolean hasRoom(Room room) throws RdmaException {
         requireUsable(SEND);
         // A program that only sends would learn late that nothing arrives any more.
         long now = System.nanoTime();
@@ -1276,7 +1406,12 @@ public final class Connection implements MetricSource, AutoCloseable {
                 requireUsable(SEND);
             }
         }
-        return !asyncOperations.isWaiting() && ring.free() > 0 && (!withBuffer || hasBuffer());
+        return !asyncOperations.isWaiting() && hasFree(room);
+    }
+
+    private boolean hasFree(Room room) throws RdmaException {
+        return ring.free() > 0 && (room == Room.REQUEST || hasBuffer())
+                && (room != Room.LARGE_MESSAGE || large.hasRoom());
     }
 
     /** Returns whether there is a send buffer; if not, makes sure that those in flight come back. */
@@ -1290,17 +1425,17 @@ public final class Connection implements MetricSource, AutoCloseable {
         return false;
     }
 
-    private boolean tryRoom(boolean withBuffer) throws RdmaException {
-        if (hasRoom(withBuffer)) {
+    private boolean tryRoom(Room room) throws RdmaException {
+        if (hasRoom(room)) {
             return true;
         }
         if (!loop.isInHandler()) {
             boolean ignored = loop.poll();
         }
-        if (hasRoom(withBuffer)) {
+        if (hasRoom(room)) {
             return true;
         }
-        calls.wantRoom(withBuffer);
+        calls.wantRoom(room);
         return false;
     }
 
@@ -1316,9 +1451,26 @@ public final class Connection implements MetricSource, AutoCloseable {
         return false;
     }
 
+    /** Returns whether the peer has read a large message. */
+    private boolean isRead(long number) throws RdmaException {
+        if (large.isAnswered(number)) {
+            return true;
+        }
+        requireOpen(SEND);
+        if (!hasEnded()) {
+            return false;
+        }
+        // What was answered before the end is in the queue once the end is known.
+        boolean ignored = loop.takeAll();
+        if (!large.isAnswered(number)) {
+            requireUsable(SEND);
+        }
+        return true;
+    }
+
     private boolean isDrained() throws RdmaException {
         requireOpen(SEND);
-        if (ring.isEmpty() || hasEnded()) {
+        if (ring.isEmpty() && large.isIdle() || hasEnded()) {
             return true;
         }
         if (ring.free() > 0 && !asyncOperations.isWaiting()) {
@@ -1356,8 +1508,8 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     private void hasEndedNow() {
         calls.ended();
-        asyncOperations.startWaiting();
-        if (ring.hasReport() || asyncOperations.hasFailed()) {
+        makeProgress();
+        if (ring.hasReport() || asyncOperations.hasFailed() || large.hasHandlers()) {
             calls.ready();
         }
         loop.wake(member);

@@ -8,13 +8,16 @@ import java.util.Optional;
 import java.util.function.Function;
 
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of one side of a {@link Connection}. Immutable. A connection takes {@code messageSize * receiveBuffers}
  * bytes of registered memory from the pool of its manager, with the message size rounded up to a multiple of 64, and
- * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}.
+ * {@code messageSize} for each message that is in flight, up to {@code sendBuffers}. With large messages, it also takes
+ * {@code largeMessageSize * largeMessages} bytes, each buffer when it is first needed.
  */
 public final class ConnectionSettings {
     private static final int MOST_TYPE_OF_SERVICE = 255;
@@ -36,6 +39,8 @@ public final class ConnectionSettings {
     private final int inlineSize;
     private final int scatterGather;
     private final boolean agreedSizes;
+    private final int largeMessageSize;
+    private final int largeMessages;
     private final int asyncLimit;
     private final AsyncOverflow asyncOverflow;
     private final @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
@@ -57,7 +62,9 @@ public final class ConnectionSettings {
         waiting = Objects.requireNonNull(builder.waiting, "waiting");
         inlineSize = builder.inlineSize;
         scatterGather = builder.scatterGather;
-        agreedSizes = builder.agreedSizes;
+        agreedSizes = builder.agreedSizes || builder.largeMessages > 0;
+        largeMessageSize = builder.largeMessageSize;
+        largeMessages = builder.largeMessages;
         asyncLimit = builder.asyncLimit;
         asyncOverflow = Objects.requireNonNull(builder.asyncOverflow, "asyncOverflow");
         handlers = builder.handlers;
@@ -98,6 +105,8 @@ public final class ConnectionSettings {
         builder.inlineSize = inlineSize;
         builder.scatterGather = scatterGather;
         builder.agreedSizes = agreedSizes;
+        builder.largeMessageSize = largeMessageSize;
+        builder.largeMessages = largeMessages;
         builder.asyncLimit = asyncLimit;
         builder.asyncOverflow = asyncOverflow;
         builder.handlers = handlers;
@@ -192,6 +201,16 @@ public final class ConnectionSettings {
         return agreedSizes;
     }
 
+    /** {@return the largest message in bytes that is longer than {@link #messageSize()}; 0 for none} */
+    public int largeMessageSize() {
+        return largeMessageSize;
+    }
+
+    /** {@return how many such messages can arrive before they are closed; 0 for none} */
+    public int largeMessages() {
+        return largeMessages;
+    }
+
     /** {@return how many operations of {@link Connection#async()} can wait for room} */
     public int asyncLimit() {
         return asyncLimit;
@@ -243,6 +262,8 @@ public final class ConnectionSettings {
         private int inlineSize;
         private int scatterGather = 1;
         private boolean agreedSizes;
+        private int largeMessageSize;
+        private int largeMessages;
         private int asyncLimit = 1 << 14;
         private AsyncOverflow asyncOverflow = AsyncOverflow.REFUSE;
         private @Nullable Function<? super Connection, ? extends ConnectionHandler> handlers;
@@ -466,6 +487,27 @@ public final class ConnectionSettings {
         }
 
         /**
+         * Sets which messages this side receives that are longer than {@link #messageSize}, if the peer sets this too.
+         * The sender announces such a message, this side reads it ({@code IBV_WR_RDMA_READ}) into memory that it
+         * registers for this, and answers; {@link Connection#send(MemoryRegion, long, int, Duration)} and its kin wait
+         * for the answer. Shorter messages stay one send each. Implies {@link #agreedSizes}, with 16 bytes of private
+         * data in place of 8; takes the immediate value 0x726d4a4c of messages; needs a message size of at least
+         * {@value io.rdmacm.verbs.work.RemoteMemory#BYTES} bytes on both sides, and reads of the connection parameters.
+         * Over iWARP, which has no immediate values, the peers agree on no large messages.
+         *
+         * @param bytes the size of the largest one, at least 1; the peer may agree on another one
+         * @param count how many of them the peer can announce before they have been read, and how many can be held
+         *        before they are closed, at least 1; both 0, which is the default, for none
+         * @return this builder
+         * @see Connection#peerLargeMessageSize()
+         */
+        public Builder largeMessages(int bytes, int count) {
+            largeMessageSize = bytes;
+            largeMessages = count;
+            return this;
+        }
+
+        /**
          * Bounds {@link Connection#async()}.
          *
          * @param limit how many operations can wait for room inside the connection, at least 1; 16384 by default
@@ -520,6 +562,14 @@ public final class ConnectionSettings {
             if (requests > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("receiveBuffers, sendBuffers and operations must be at most "
                         + Integer.MAX_VALUE + " together, not " + requests);
+            }
+            if (largeMessageSize != 0 || largeMessages != 0) {
+                requirePositive("largeMessageSize", largeMessageSize);
+                requirePositive("largeMessages", largeMessages);
+                if (messageSize < RemoteMemory.BYTES) {
+                    throw new IllegalArgumentException("large messages need a messageSize of at least "
+                            + RemoteMemory.BYTES + ", not " + messageSize);
+                }
             }
             if (inlineSize < 0) {
                 throw new IllegalArgumentException("inlineSize must not be negative: " + inlineSize);

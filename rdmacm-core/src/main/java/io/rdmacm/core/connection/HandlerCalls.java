@@ -2,6 +2,8 @@
 package io.rdmacm.core.connection;
 
 import java.util.ArrayDeque;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -28,6 +30,7 @@ final class HandlerCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HandlerCalls.class);
     // The handlers of other connections get their turn after this many calls.
     private static final int CALLS_IN_A_ROW = 64;
+    private static final List<Room> ROOMS = List.of(Room.values());
     private static final ConnectionHandler NOBODY = new ConnectionHandler() {
     };
     private static final Wait.Goal<Connection.Completions> NOTHING_TO_CALL =
@@ -49,9 +52,8 @@ final class HandlerCalls {
     private boolean connectReported;
     private boolean ended;
     private boolean endReported;
-    // whether the program was told that there is no room, and whether it needed a send buffer
-    private boolean roomWanted;
-    private boolean bufferWanted;
+    // for what the program was told that there is no room
+    private final EnumSet<Room> roomWanted = EnumSet.noneOf(Room.class);
     private boolean detached;
     // the thread that waits to call handlers; null while there is nothing to wait for
     private @Nullable Thread driver;
@@ -101,14 +103,23 @@ final class HandlerCalls {
     }
 
     /** Notes that the program could not start an operation for want of room. */
-    void wantRoom(boolean withBuffer) {
-        roomWanted = true;
-        bufferWanted |= withBuffer;
+    void wantRoom(Room room) {
+        roomWanted.add(room);
+    }
+
+    /** Returns whether there is room by now that the program has wanted. */
+    private boolean hasWantedRoom() {
+        for (Room room : ROOMS) {
+            if (roomWanted.contains(room) && connection.isWritable(room)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Notes that a buffer was given back which no completion tells of. */
     void bufferReturned() {
-        if (handlers != null && roomWanted) {
+        if (handlers != null && !roomWanted.isEmpty()) {
             ready();
         }
     }
@@ -160,13 +171,15 @@ final class HandlerCalls {
             run(this::connect);
         } else if (ring.hasReport()) {
             report();
+        } else if (reportLarge()) {
+            return true;
         } else if (connected && handlers != null && !arrived.isEmpty() && !endReported) {
             deliver(arrived.remove());
-        } else if (ended && connected && handlers != null && !endReported && !ring.hasHandlers()) {
+        } else if (ended && connected && handlers != null && !endReported && !ring.hasHandlers()
+                && !connection.large().hasHandlers()) {
             reportEnd();
-        } else if (connected && handlers != null && roomWanted && !ended && connection.isWritable(bufferWanted)) {
-            roomWanted = false;
-            bufferWanted = false;
+        } else if (connected && handlers != null && !roomWanted.isEmpty() && !ended && hasWantedRoom()) {
+            roomWanted.clear();
             run(writable);
         } else {
             return connection.async().callOne(lock);
@@ -210,7 +223,16 @@ final class HandlerCalls {
         } catch (RuntimeException e) {
             LOG.error("a handler of {} failed", connection, e);
         }
-        connection.async().startWaiting();
+        connection.makeProgress();
+    }
+
+    private boolean reportLarge() {
+        try {
+            return connection.large().callOne(lock);
+        } catch (RuntimeException e) {
+            LOG.error("a handler of {} failed", connection, e);
+            return true;
+        }
     }
 
     private void deliver(ReceiveBuffer buffer) {
@@ -249,7 +271,7 @@ final class HandlerCalls {
     }
 
     private boolean needsDriver() {
-        return !detached && (ring.hasHandlers() || connection.async().isWaiting()
+        return !detached && (ring.hasHandlers() || connection.large().hasHandlers() || connection.async().isWaiting()
                 || handlers != null && connected && !endReported);
     }
 

@@ -3,7 +3,6 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +17,7 @@ import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.device.TransportType;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.wait.Deadline;
+import io.rdmacm.verbs.work.RemoteMemory;
 import org.jspecify.annotations.Nullable;
 
 /** The link of a connection: what its peer says, and what becomes of its handshake. */
@@ -33,10 +33,12 @@ final class MessageLink extends Link {
     // set before the program is told of the request or the connection
     @SuppressWarnings("NullAway.Init")
     private volatile ConnectionParameters peerParameters;
-    // the largest message that the peer receives, if both sides tell
-    private volatile OptionalInt peerMessageSize = OptionalInt.empty();
+    // what this side tells, and what the peer does if both sides tell
+    private volatile @Nullable AgreedSizes sizes;
+    private volatile @Nullable AgreedSizes peerSizes;
     // set with them
     private volatile int initiatorDepth;
+    private volatile int responderResources;
     @SuppressWarnings("NullAway.Init")
     private volatile Connection connection;
     // a wrong argument or a closed loop, null if there is none
@@ -120,19 +122,36 @@ final class MessageLink extends Link {
             misuse = e;
             throw e;
         }
-        // A server tells only those who ask.
-        boolean tells = settings.agreedSizes() && (peerParameters == null || peerMessageSize.isPresent());
-        return tells ? AgreedSizes.with(parameters, connection.receiveSize()) : parameters;
+        AgreedSizes asked = peerSizes;
+        // A server tells only those who ask, and what they ask.
+        if (!settings.agreedSizes() || peerParameters != null && asked == null) {
+            return parameters;
+        }
+        // iWARP has no immediate values, and reads into memory that is open to remote writes only.
+        boolean large = settings.largeMessages() > 0 && (asked == null || asked.hasLarge())
+                && connection.receiveSize() >= RemoteMemory.BYTES
+                && id().context().transportType() != TransportType.IWARP;
+        AgreedSizes told = new AgreedSizes(connection.receiveSize(), large ? settings.largeMessageSize() : 0,
+                large ? settings.largeMessages() : 0);
+        sizes = told;
+        return told.before(parameters);
     }
 
     private void learn(ConnectionParameters told) {
-        peerMessageSize = settings.agreedSizes() ? AgreedSizes.in(told) : OptionalInt.empty();
-        peerParameters = peerMessageSize.isPresent() ? AgreedSizes.without(told) : told;
+        AgreedSizes agreed = settings.agreedSizes() ? AgreedSizes.in(told) : null;
+        peerSizes = agreed;
+        peerParameters = agreed == null ? told : agreed.cutFrom(told);
     }
 
-    /** Returns the size in bytes of the largest message that the peer receives, if both sides tell. */
-    OptionalInt peerMessageSize() {
-        return peerMessageSize;
+    /** Returns what the peer receives, null unless both sides tell. */
+    @Nullable AgreedSizes peerSizes() {
+        return peerSizes;
+    }
+
+    /** Returns whether the peer was told that this side takes large messages. */
+    boolean takesLargeMessages() {
+        AgreedSizes told = sizes;
+        return told != null && told.hasLarge();
     }
 
     /** Sets what the peer of a request is told. */
@@ -145,10 +164,11 @@ final class MessageLink extends Link {
         if (peerParameters == null) {
             learn(event.connectionParameters());
         }
-        int own = parameters.initiatorDepth();
         // iWARP need not tell the peer's.
-        initiatorDepth = id().context().transportType() == TransportType.IWARP ? own
-                : Math.min(own, peerParameters.initiatorDepth());
+        ConnectionParameters peers = id().context().transportType() == TransportType.IWARP ? parameters
+                : peerParameters;
+        initiatorDepth = Math.min(parameters.initiatorDepth(), peers.initiatorDepth());
+        responderResources = Math.min(parameters.responderResources(), peers.responderResources());
     }
 
     @Override
@@ -210,6 +230,11 @@ final class MessageLink extends Link {
     /** Returns how many reads and atomic operations both sides allow this one to have in flight. */
     int initiatorDepth() {
         return initiatorDepth;
+    }
+
+    /** Returns how many reads and atomic operations both sides allow the peer to have in flight. */
+    int responderResources() {
+        return responderResources;
     }
 
     /** Returns the connection, null before its queues are created. */

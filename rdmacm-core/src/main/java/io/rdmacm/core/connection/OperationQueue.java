@@ -80,18 +80,24 @@ public final class OperationQueue {
     }
 
     /**
-     * Sends part of a region as a message ({@code IBV_WR_SEND}).
+     * Sends part of a region as a message ({@code IBV_WR_SEND}), or announces a
+     * {@linkplain ConnectionSettings.Builder#largeMessages large} one, for which a small object is allocated.
      *
-     * @param region a region of {@link Connection#protectionDomain()}
+     * @param region a region of {@link Connection#protectionDomain()}; for a large message with
+     *        {@link io.rdmacm.verbs.work.AccessFlag#REMOTE_READ}
      * @param offset where the message is in the region, in bytes
      * @param length the length in bytes
-     * @param handler told when the peer's device has acknowledged the message; may be null
+     * @param handler told when the peer's device has acknowledged the message, or the peer has read the large one,
+     *        which may be after later operations; may be null
      * @param context passed to the handler
-     * @return false if the queue is full
+     * @return false if the queue is full, or the peer has no place for another large message
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
     public boolean send(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
+        if (connection.large().areFor(length)) {
+            return connection.tryAnnounce(region, offset, length, handler, context);
+        }
         return connection.tryOperate(SendOpcode.SEND, region, offset, length, null, 0, 0, handler, context);
     }
 
@@ -109,6 +115,7 @@ public final class OperationQueue {
      */
     public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
             @Nullable OperationHandler handler, long context) throws RdmaException {
+        connection.large().requireOther(immediate);
         return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, 0, immediate, handler,
                 context);
     }

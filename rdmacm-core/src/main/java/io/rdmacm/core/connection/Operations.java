@@ -156,6 +156,18 @@ final class Operations {
         counters.sent(length);
     }
 
+    /** Sends what is in a buffer, or nothing, as a message of this library and not of the program. */
+    void sendControl(@Nullable RegisteredSlice slice, int length) throws RdmaException {
+        SendRequest request = notInline(ring.next());
+        if (slice == null) {
+            request.noData();
+        } else {
+            request.data(slice.region(), slice.offset(), length);
+        }
+        request.sendWithImmediate(LargeMessages.IMMEDIATE);
+        add(null, 0, slice, true);
+    }
+
     /**
      * Makes sure that the last operation will raise a completion, which is that of all before it: writes no bytes to
      * the peer, for which no memory of the peer is needed.
@@ -296,7 +308,7 @@ final class Operations {
         }
     }
 
-    private void requireOwn(MemoryRegion region) {
+    void requireOwn(MemoryRegion region) {
         if (region.protectionDomain() != domain) {
             throw new IllegalArgumentException(region + " belongs to another protection domain than " + connection
                     + ": register memory in connection.protectionDomain()");

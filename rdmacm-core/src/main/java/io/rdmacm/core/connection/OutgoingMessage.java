@@ -66,6 +66,7 @@ public final class OutgoingMessage implements AutoCloseable {
      * @param immediate the value, in the byte order of this machine
      * @param timeout the longest time to wait
      * @throws IllegalStateException when the message was sent or closed
+     * @throws IllegalArgumentException when the value is that of {@link ConnectionSettings.Builder#largeMessages}
      * @throws RdmaException when the message was not sent
      * @throws InterruptedException when this thread was interrupted; the message was not sent
      */

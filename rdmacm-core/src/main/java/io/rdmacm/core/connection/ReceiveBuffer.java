@@ -2,16 +2,20 @@
 package io.rdmacm.core.connection;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 import io.rdmacm.verbs.ReceiveRequests;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import org.jspecify.annotations.Nullable;
 
 /** A buffer for one message, with the receive request that posts it, and a description of what has arrived in it. */
 final class ReceiveBuffer {
-    private final ReceiveBuffers owner;
+    private final Owner owner;
     private final RegisteredSlice slice;
     private final MemorySegment memory;
-    private final ReceiveRequests requests;
+    // null for a message that was read
+    private final @Nullable ReceiveRequests requests;
     private final int index;
     // the part of the memory that was asked for last: messages often have the same length
     private MemorySegment part;
@@ -29,7 +33,7 @@ final class ReceiveBuffer {
      * @param requests the block that has the receive request of this buffer, which is already set
      * @param index the index of the request in the block
      */
-    ReceiveBuffer(ReceiveBuffers owner, RegisteredSlice slice, ReceiveRequests requests, int index) {
+    ReceiveBuffer(Owner owner, RegisteredSlice slice, @Nullable ReceiveRequests requests, int index) {
         this.owner = owner;
         this.slice = slice;
         this.memory = slice.memory();
@@ -38,7 +42,19 @@ final class ReceiveBuffer {
         this.part = memory;
     }
 
-    ReceiveBuffers owner() {
+    /** Creates a buffer that no receive request posts. */
+    ReceiveBuffer(Owner owner, RegisteredSlice slice) {
+        this(owner, slice, null, 0);
+    }
+
+    /** To whom a buffer belongs. */
+    @FunctionalInterface
+    interface Owner {
+        /** Takes a buffer back whose message was closed. */
+        void giveBack(ReceiveBuffer buffer) throws RdmaException;
+    }
+
+    Owner owner() {
         return owner;
     }
 
@@ -47,7 +63,7 @@ final class ReceiveBuffer {
     }
 
     ReceiveRequests requests() {
-        return requests;
+        return Objects.requireNonNull(requests);
     }
 
     /** Returns the index of the request in its block. */

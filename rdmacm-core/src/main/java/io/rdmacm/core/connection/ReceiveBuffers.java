@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * receives posted. The work request id of a receive is the complement of the index of its buffer, which is negative and
  * so differs from that of a send. Used with the lock of the loop held.
  */
-final class ReceiveBuffers {
+final class ReceiveBuffers implements ReceiveBuffer.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiveBuffers.class);
     // how many times as many buffers as are posted there can be while messages occupy them
     private static final int MOST_GROWTH = 16;
@@ -81,7 +81,8 @@ final class ReceiveBuffers {
     }
 
     /** Posts a buffer again that was held. */
-    void giveBack(ReceiveBuffer buffer) throws RdmaException {
+    @Override
+    public void giveBack(ReceiveBuffer buffer) throws RdmaException {
         buffer.held(false);
         held--;
         if (closed) {

@@ -54,17 +54,30 @@ class ConnectionSettingsTest {
     void aBuilderBeginsWithOtherSettings() {
         ConnectionHandler handler = new ConnectionHandler() {
         };
-        ConnectionSettings settings = ConnectionSettings.builder().messageSize(1).receiveBuffers(2).sendBuffers(3)
+        ConnectionSettings settings = ConnectionSettings.builder().messageSize(20).receiveBuffers(2).sendBuffers(3)
                 .operations(4).privateData(new byte[] {5}).handshakeTimeout(Duration.ofSeconds(6))
                 .linger(Duration.ofSeconds(7)).waiting(WaitPolicy.spinAlways()).handler(handler)
                 .keepAlive(Duration.ofSeconds(9)).ackTimeout(AckTimeout.ofCode(10)).typeOfService(11)
-                .inlineSize(13).scatterGather(14).route(new byte[] {15})
+                .inlineSize(13).scatterGather(14).route(new byte[] {15}).largeMessages(16, 17)
                 .localAddress(new InetSocketAddress(12)).build();
         ConnectionSettings changed = settings.toBuilder().operations(8).build();
         assertThat(changed.operations()).isEqualTo(8);
         assertThat(changed).usingRecursiveComparison().ignoringFields("operations").isEqualTo(settings);
         assertThat(changed.handlers().orElseThrow().apply(null)).isSameAs(handler);
         assertThat(changed.loops()).isEmpty();
+    }
+
+    @Test
+    void largeMessagesNeedASizeANumberAndRoomForTheirAnnouncements() {
+        ConnectionSettings.Builder builder = ConnectionSettings.builder();
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.largeMessages(0, 1).build())
+                .withMessage("largeMessageSize must be at least 1, not 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.largeMessages(1, 0).build())
+                .withMessage("largeMessages must be at least 1, not 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.largeMessages(1, 1).messageSize(19).build())
+                .withMessage("large messages need a messageSize of at least 20, not 19");
+        assertThat(builder.messageSize(20).build().agreedSizes()).isTrue();
+        assertThat(builder.largeMessages(0, 0).build().agreedSizes()).isFalse();
     }
 
     @Test

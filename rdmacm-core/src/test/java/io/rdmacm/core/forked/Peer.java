@@ -17,10 +17,15 @@ import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.work.AccessFlag;
 
 /**
  * A peer that goes as far as it is told, in one connection or in several, says so in a line each, and then does nothing
@@ -105,6 +110,19 @@ public final class Peer {
             }
             case "stream" -> {
                 return used(RdmaStream.connect(server(), TIMEOUT)).isConnected() ? phase : "not connected";
+            }
+            case "large" -> {
+                ConnectionSettings settings = ConnectionSettings.builder().messageSize(64).largeMessages(1 << 20, 2)
+                        .build();
+                Listener listener = used(used(ConnectionManager.open()).listen(new InetSocketAddress(address, 0), 4,
+                        settings));
+                System.out.println(listener.address().getPort());
+                Connection connection = used(listener.accept(TIMEOUT));
+                MemoryRegion region = used(connection.protectionDomain().allocate(1 << 20, AccessFlag.REMOTE_READ));
+                for (int i = 0; i < 2; i++) {
+                    used(connection.async().send(region, i, BYTES));
+                }
+                return phase;
             }
             default -> throw new IllegalArgumentException(phase);
         }

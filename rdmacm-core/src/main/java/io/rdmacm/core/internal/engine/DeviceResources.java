@@ -21,6 +21,7 @@ import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.pool.RegistrationCache;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +50,8 @@ public final class DeviceResources {
     private final boolean iwarp;
     // changed with their own lock held
     private final Map<Kind, RegisteredPool> pools = new ConcurrentHashMap<>();
+    // of memory of programs that peers read; null until there is some, guarded by the pools
+    private @Nullable RegistrationCache registrations;
     // the buffers of messages that the program still reads or fills in, although their connection is closed
     private final Set<RegisteredSlice> lent = ConcurrentHashMap.newKeySet();
     // guarded by OF_STREAMS
@@ -189,9 +192,22 @@ public final class DeviceResources {
         }
     }
 
-    /** Returns how many bytes its pools have registered. */
+    /** Returns the registrations of memory of programs that peers read, which stay until the end. */
+    public RegistrationCache registrations() {
+        synchronized (pools) {
+            if (registrations == null) {
+                registrations = RegistrationCache.builder(domain).access(AccessFlag.REMOTE_READ).build();
+            }
+            return registrations;
+        }
+    }
+
+    /** Returns how many bytes its pools have registered, and those of programs that peers read. */
     public long registeredBytes() {
-        return pools.values().stream().mapToLong(RegisteredPool::registeredBytes).sum();
+        synchronized (pools) {
+            return pools.values().stream().mapToLong(RegisteredPool::registeredBytes).sum()
+                    + (registrations == null ? 0 : registrations.registeredBytes());
+        }
     }
 
     /** Returns how many buffers of its pools are in use. */
@@ -219,6 +235,11 @@ public final class DeviceResources {
         for (Map.Entry<Kind, RegisteredPool> pool : new ArrayList<>(pools.entrySet())) {
             pool.getValue().close();
             pools.remove(pool.getKey());
+        }
+        synchronized (pools) {
+            if (registrations != null) {
+                registrations.close();
+            }
         }
         domain.close();
         Objects.requireNonNull(loop).close(Objects.requireNonNull(anchor));
