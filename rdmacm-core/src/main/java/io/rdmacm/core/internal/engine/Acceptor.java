@@ -194,6 +194,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             requireOpen();
             taker = all;
             eager = true;
+            while (!established.isEmpty()) {
+                L link = established.remove();
+                loop.later(() -> hand(link, all));
+            }
             beginLater();
             // Those who wait would wait for ever.
             acceptable.signalAll();
@@ -282,6 +286,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         Closer<L> late;
         try (var _ = lock.hold()) {
             late = closer;
+            Consumer<L> all = taker;
+            if (late == null && all != null) {
+                loop.later(() -> hand(link, all));
+                return;
+            }
             if (late == null) {
                 established.addFirst(link);
                 announce();
