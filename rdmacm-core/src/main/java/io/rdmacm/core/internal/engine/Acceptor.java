@@ -253,6 +253,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             } catch (OutOfMemoryError e) {
                 LOG.warn("no thread can be started to hand out what {} has accepted: it is tried at the next one", this,
                         e);
+                if (closed || failure != null) {
+                    // There is no next one.
+                    loop.later(this::serve);
+                }
             }
         }
     }
