@@ -31,7 +31,9 @@ final class AgreedSizes {
         if (data.length < BYTES || ByteBuffer.wrap(data).getInt() != MAGIC) {
             return OptionalInt.empty();
         }
-        return OptionalInt.of(ByteBuffer.wrap(data).getInt(Integer.BYTES));
+        int size = ByteBuffer.wrap(data).getInt(Integer.BYTES);
+        // What is negative is the program's own data.
+        return size < 0 ? OptionalInt.empty() : OptionalInt.of(size);
     }
 
     /** Returns the parameters without the size, which is there. */
