@@ -14,6 +14,7 @@ public final class NoWorkers implements AutoCloseable {
     private final ThreadFactory factory;
     private final long keepAlive;
 
+    /** Begins; the threads that wait for tasks end first. */
     public NoWorkers() throws ReflectiveOperationException {
         Field field = Workers.class.getDeclaredField("POOL");
         field.setAccessible(true);
