@@ -15,6 +15,9 @@ public final class CompletionChannel {
     public final Condition changed = lock.newCondition();
     private final ArrayDeque<CompletionQueue> events = new ArrayDeque<>();
     private boolean closed;
+    // taken from the file, but not by who had no memory
+    private CompletionQueue unread;
+    private boolean outOfMemory;
 
     static CompletionChannel open() {
         CompletionChannel channel = new CompletionChannel();
@@ -44,7 +47,24 @@ public final class CompletionChannel {
     public CompletionQueue take() {
         lock.lock();
         try {
-            return events.poll();
+            unread = unread == null ? events.poll() : unread;
+            if (unread != null && outOfMemory) {
+                outOfMemory = false;
+                throw new OutOfMemoryError("in a test");
+            }
+            CompletionQueue taken = unread;
+            unread = null;
+            return taken;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** There is no memory for the next event. */
+    public void runOutOfMemory() {
+        lock.lock();
+        try {
+            outOfMemory = true;
         } finally {
             lock.unlock();
         }

@@ -47,6 +47,8 @@ final class AsyncEvents {
     private final Map<Long, WeakReference<NativeObject>> objects = new ConcurrentHashMap<>();
     // created when somebody first asks for an event; guarded by this
     private @Nullable EventSource<Raw> source;
+    // An event that C has handed out and read() has not: there was no memory. Guarded by the lock of the source.
+    private @Nullable MemorySegment unread;
 
     AsyncEvents(VerbsContext context, long address) {
         this.context = context;
@@ -163,19 +165,26 @@ final class AsyncEvents {
     }
 
     private @Nullable Raw read() throws RdmaException {
-        MemorySegment struct = NativeMemory.get(GET_ASYNC_EVENT.name(), () -> ibv_async_event.allocate(Arena.ofAuto()));
-        if (GET_ASYNC_EVENT.callInt(address, struct.address()) != 0) {
-            int errno = Errno.last();
-            if (errno == Rdma.EAGAIN()) {
-                return null;
+        if (unread == null) {
+            MemorySegment struct = NativeMemory.get(GET_ASYNC_EVENT.name(),
+                    () -> ibv_async_event.allocate(Arena.ofAuto()));
+            if (GET_ASYNC_EVENT.callInt(address, struct.address()) != 0) {
+                int errno = Errno.last();
+                if (errno == Rdma.EAGAIN()) {
+                    return null;
+                }
+                throw Failures.of(GET_ASYNC_EVENT.name(), errno);
             }
-            throw Failures.of(GET_ASYNC_EVENT.name(), errno);
+            unread = struct;
         }
+        MemorySegment struct = unread;
         AsyncEventType type = AsyncEventType.of(ibv_async_event.event_type(struct));
-        return switch (type.source()) {
+        Raw raw = switch (type.source()) {
             case PORT, DEVICE -> new Raw(struct, type, null);
             default -> new Raw(struct, type, named(struct));
         };
+        unread = null;
+        return raw;
     }
 
     private @Nullable NativeObject named(MemorySegment struct) {

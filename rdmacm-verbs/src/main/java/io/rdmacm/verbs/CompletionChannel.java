@@ -47,6 +47,8 @@ public final class CompletionChannel extends NativeObject {
     private final MemorySegment results = NativeMemory.allocate("ibv_create_comp_channel", 2 * Long.BYTES, Long.BYTES);
     // guarded by the lock of the events
     private final Map<Long, CompletionQueue> queues = new HashMap<>();
+    // The address of a queue whose event C has handed out and read() has not: there was no memory. Otherwise 0.
+    private long unread;
 
     private CompletionChannel(VerbsContext context, Lifetime life, long address) throws RdmaException {
         super(life, address, ibv_comp_channel.sizeof());
@@ -230,16 +232,20 @@ public final class CompletionChannel extends NativeObject {
     }
 
     private @Nullable CompletionQueue read() throws RdmaException {
-        long queue = results.address();
-        if (GET_CQ_EVENT.callInt(address(), queue, queue + Long.BYTES) != 0) {
-            int errno = Errno.last();
-            if (errno == Rdma.EAGAIN()) {
-                return null;
+        if (unread == 0) {
+            long queue = results.address();
+            if (GET_CQ_EVENT.callInt(address(), queue, queue + Long.BYTES) != 0) {
+                int errno = Errno.last();
+                if (errno == Rdma.EAGAIN()) {
+                    return null;
+                }
+                throw Failures.of(GET_CQ_EVENT.name(), errno);
             }
-            throw Failures.of(GET_CQ_EVENT.name(), errno);
+            unread = Memory.getLong(queue);
         }
-        long address = Memory.getLong(queue);
-        ACK_CQ_EVENTS.callInt(address, 1);
-        return Objects.requireNonNull(queues.get(address), "an event of an unknown completion queue");
+        CompletionQueue queue = Objects.requireNonNull(queues.get(unread), "an event of an unknown completion queue");
+        ACK_CQ_EVENTS.callInt(unread, 1);
+        unread = 0;
+        return queue;
     }
 }

@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
@@ -28,6 +29,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
+import io.rdmacm.verbs.testing.ReplacedField;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -114,6 +116,28 @@ class AsyncEventTest {
         assertThat(FakeVerbs.calls("ibv_ack_async_event")).singleElement()
                 .satisfies(call -> assertThat(call.data()).startsWith(longBytes(object.handle().address())));
         object.close();
+    }
+
+    /** Nothing is found there. */
+    private static final class NoMemory extends ConcurrentHashMap<Long, Object> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Object get(Object address) {
+            throw new OutOfMemoryError("in a test");
+        }
+    }
+
+    @Test
+    void anEventThatThereIsNoMemoryForIsReadLater() throws Exception {
+        raise(AsyncEventType.COMM_EST, stack.queuePair());
+        try (var _ = new ReplacedField(stack.context().events(), "objects", new NoMemory())) {
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(stack.context()::pollAsyncEvent);
+        }
+        try (AsyncEvent event = stack.context().pollAsyncEvent().orElseThrow()) {
+            assertThat(event.object()).containsSame(stack.queuePair());
+        }
+        assertThat(stack.context().pollAsyncEvent()).isEmpty();
     }
 
     @ParameterizedTest

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
@@ -23,6 +24,7 @@ import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.ReplacedField;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -115,6 +117,27 @@ class WaitingTest {
         assertThat(channel.pollEvent()).isEmpty();
         assertThat(FakeVerbs.calls("ibv_ack_cq_events")).extracting(call -> call.arguments().subList(0, 2))
                 .containsExactly(List.of(second.handle().address(), 1L), List.of(first.handle().address(), 1L));
+    }
+
+    @Test
+    void anEventThatThereIsNoMemoryForIsReadLater() throws Exception {
+        FakeVerbs.raise(first.handle());
+        try (var _ = new ReplacedField(channel, "queues", new NoMemory())) {
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(channel::pollEvent);
+        }
+        assertThat(channel.pollEvent()).containsSame(first);
+        assertThat(channel.pollEvent()).isEmpty();
+        assertThat(FakeVerbs.calls("ibv_ack_cq_events")).hasSize(1);
+    }
+
+    /** Nothing is found there. */
+    private static final class NoMemory extends HashMap<Long, CompletionQueue> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public CompletionQueue get(Object address) {
+            throw new OutOfMemoryError("in a test");
+        }
     }
 
     @Test

@@ -44,11 +44,15 @@ record AgreedSizes(int messageSize, int largeSize, int largeMessages) {
     static @Nullable AgreedSizes in(ConnectionParameters parameters) {
         ByteBuffer data = ByteBuffer.wrap(parameters.privateData());
         int magic = data.remaining() < BYTES ? 0 : data.getInt();
+        AgreedSizes sizes = null;
         if (magic == MAGIC) {
-            return new AgreedSizes(data.getInt(), 0, 0);
+            sizes = new AgreedSizes(data.getInt(), 0, 0);
+        } else if (magic == MAGIC_LARGE && data.capacity() >= BYTES_LARGE) {
+            sizes = new AgreedSizes(data.getInt(), data.getInt(), data.getInt());
         }
-        return magic == MAGIC_LARGE && data.capacity() >= BYTES_LARGE
-                ? new AgreedSizes(data.getInt(), data.getInt(), data.getInt()) : null;
+        // Data of the program may begin like that, too.
+        return sizes != null && sizes.messageSize >= 0
+                && (magic == MAGIC || sizes.largeSize > 0 && sizes.largeMessages > 0) ? sizes : null;
     }
 
     /** Returns the parameters without these sizes, which are there. */

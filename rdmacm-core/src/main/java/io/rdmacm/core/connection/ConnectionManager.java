@@ -214,11 +214,15 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     private void finish(MessageLink link, Connection connection, Throwable failure,
             CompletableFuture<Connection> result) {
         if (connection == null || result.isDone() || result.getNumberOfDependents() > 0) {
-            // This may take long: the others do not wait for it.
-            Workers.execute(() -> complete(link, connection, failure, result));
-        } else {
-            complete(link, connection, failure, result);
+            try {
+                // This may take long: the others do not wait for it.
+                Workers.execute(() -> complete(link, connection, failure, result));
+                return;
+            } catch (OutOfMemoryError e) {
+                LOG.warn("no thread can be started for the end of {}: others have to wait for it", link, e);
+            }
         }
+        complete(link, connection, failure, result);
     }
 
     private void complete(MessageLink link, Connection connection, Throwable failure,

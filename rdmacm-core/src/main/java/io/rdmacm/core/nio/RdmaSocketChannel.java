@@ -168,26 +168,28 @@ final class RdmaSocketChannel extends TimedSocketChannel {
 
     /** Connects: without waiting if the timeout is null. */
     private boolean connect(InetSocketAddress address, @Nullable Duration timeout) throws IOException {
+        ChannelExceptions.requireOpen(this);
+        if (state == State.CONNECTED) {
+            throw new AlreadyConnectedException();
+        }
+        if (state == State.PENDING) {
+            throw new ConnectionPendingException();
+        }
+        if (timeout != null) {
+            ChannelExceptions.requireNotInterrupted(this);
+        }
         RdmaStream connecting;
-        synchronized (lock) {
-            ChannelExceptions.requireOpen(this);
-            if (state == State.CONNECTED) {
-                throw new AlreadyConnectedException();
-            }
-            if (state == State.PENDING) {
-                throw new ConnectionPendingException();
-            }
-            if (timeout != null) {
-                ChannelExceptions.requireNotInterrupted(this);
-            }
-            try {
+        try {
+            synchronized (lock) {
+                ChannelExceptions.requireOpen(this);
                 connecting = stream();
-            } catch (RdmaException e) {
-                close();
-                throw SocketExceptions.ofConnect(e, address);
+                state = State.PENDING;
+                remote = address;
             }
-            state = State.PENDING;
-            remote = address;
+        } catch (RdmaException e) {
+            // Without the lock, which a close takes while it holds one of the JDK's.
+            close();
+            throw SocketExceptions.ofConnect(e, address);
         }
         return finish(connecting, timeout, true);
     }

@@ -17,9 +17,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
+import io.rdmacm.core.EventChannel;
+import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Events;
 import io.rdmacm.core.testing.Flavour;
+import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Peers;
+import io.rdmacm.core.testing.Readable;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -127,6 +133,30 @@ class AcceptingDeviceTest {
                     .isThrownBy(() -> peers.servers.serve(any, 8, ConnectionSettings.defaults()))
                     .withMessageContaining("handler");
             assertThat(peers.servers.listeners()).hasSize(open);
+        }
+    }
+
+    /** A connection whose handshake was begun for somebody who did not wait until its end. */
+    @Test
+    void aConnectionThatNobodyHasTakenBelongsToItsHandler() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("the answer to a connect is not confirmed");
+        Events events = new Events();
+        InetSocketAddress any = new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0);
+        try (Peers peers = new Peers(1, ConnectionSettings.builder().handler(events).build());
+                EventChannel channel = EventChannel.open();
+                End client = new End(Loopback.resolved(channel, peers.listener.address()))) {
+            CompletableFuture<Connection> cancelled = peers.listener.acceptAsync();
+            client.id.connect(ConnectionParameters.defaults());
+            assertThat(Readable.await(channel.fd(), Peers.TIMEOUT)).isTrue();
+            cancelled.cancel(false);
+            // Only now does the peer confirm.
+            channel.pollEvent().orElseThrow().close();
+            Connection server = events.next().connection();
+            // The thread of the manager has done all that came before this.
+            peers.servers.listen(any).close();
+            peers.listener.acceptAll();
+            peers.listener.close();
+            assertThat(server.isConnected()).isTrue();
         }
     }
 

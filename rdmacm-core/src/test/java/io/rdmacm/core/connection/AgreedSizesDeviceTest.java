@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import io.rdmacm.core.ScatterGatherList;
@@ -69,6 +70,19 @@ class AgreedSizesDeviceTest {
         try (Peers peers = new Peers(4, silent); Peers.Pair pair = peers.connect(LARGE)) {
             assertThat(pair.client().peerMessageSize()).isEmpty();
             assertThat(start(pair.client().privateData())).isEqualTo(HELLO);
+        }
+    }
+
+    /** Private data of a program may begin as the size does. */
+    @Test
+    void aSizeThatCannotBeOneIsNone() throws Exception {
+        byte[] data = ByteBuffer.allocate(8).putInt(0x726d4a31).putInt(-1).array();
+        ConnectionSettings lookalike = ConnectionSettings.builder().privateData(data).build();
+        try (Peers peers = new Peers(4, LARGE); Peers.Pair pair = peers.connect(lookalike)) {
+            assertThat(pair.server().peerMessageSize()).isEmpty();
+            assertThat(pair.server().privateData()).startsWith(data);
+            pair.server().send(new byte[1000], Peers.TIMEOUT);
+            pair.client().receive(Peers.TIMEOUT).close();
         }
     }
 

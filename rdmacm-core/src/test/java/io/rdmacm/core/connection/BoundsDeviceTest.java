@@ -198,6 +198,62 @@ class BoundsDeviceTest {
         }
     }
 
+    /** The completion that makes room wakes who waits, and only then does the thread that calls handlers use it. */
+    @Test
+    void whoWaitsToStartAnAsynchronousOperationIsToldOfRoomThatAHandlerMakes() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        ConnectionSettings few = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(1).operations(1)
+                .linger(LITTLE).waiting(WaitPolicy.sleepAtOnce()).build();
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch leave = new CountDownLatch(1);
+        try (Peers peers = new Peers(4, few)) {
+            ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.defaults());
+            Peers.Pair pair = peers.connect(few.toBuilder().loops(loops).async(1, AsyncOverflow.WAIT).build());
+            Connection client = pair.client();
+            MemoryRegion region = client.protectionDomain().allocate(1);
+            // From now on, the peer has no receive.
+            client.send(region, 0, 1, Peers.TIMEOUT);
+            client.send(region, 0, 1, Peers.TIMEOUT);
+            CompletableFuture<Void> first = client.async().send(region, 0, 1).thenRun(() -> {
+                inside.countDown();
+                leave(leave);
+            });
+            // The ring is full with this one, and the next one waits.
+            List<CompletableFuture<Void>> sends = List.of(first, client.async().send(region, 0, 1),
+                    client.async().send(region, 0, 1));
+            try (Background<CompletableFuture<Void>> waiting = Background.call(() -> client.async().send(region, 0, 1))
+                    .awaitAsleep()) {
+                long sleeps = client.counters().waits();
+                pair.server().receive(Peers.TIMEOUT).close();
+                inside.await();
+                while (client.counters().waits() == sleeps) {
+                    Thread.yield();
+                }
+                // It has been woken, and as it holds the lock until then, it is asleep again.
+                leave.countDown();
+                CompletableFuture<Void> last = waiting.result();
+                for (int i = 0; i < 5; i++) {
+                    pair.server().receive(Peers.TIMEOUT).close();
+                }
+                for (CompletableFuture<Void> send : sends) {
+                    Flavour.get(send);
+                }
+                Flavour.get(last);
+            } finally {
+                leave.countDown();
+            }
+            region.close();
+        }
+    }
+
+    private static void leave(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Test
     void whoWaitsToStartAnAsynchronousOperationIsToldOfTheEnd() throws Exception {
         RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");

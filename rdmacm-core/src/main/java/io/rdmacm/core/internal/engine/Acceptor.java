@@ -199,6 +199,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             requireOpen();
             taker = all;
             eager = true;
+            while (!established.isEmpty()) {
+                L link = established.remove();
+                loop.later(() -> hand(link, all));
+            }
             beginLater();
             // Those who wait would wait for ever.
             acceptable.signalAll();
@@ -254,6 +258,10 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             } catch (OutOfMemoryError e) {
                 LOG.warn("no thread can be started to hand out what {} has accepted: it is tried at the next one", this,
                         e);
+                if (closed || failure != null) {
+                    // There is no next one.
+                    loop.later(this::serve);
+                }
             }
         }
     }
@@ -287,6 +295,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         Closer<L> late;
         try (var _ = lock.hold()) {
             late = closer;
+            Consumer<L> all = taker;
+            if (late == null && all != null) {
+                loop.later(() -> hand(link, all));
+                return;
+            }
             if (late == null) {
                 established.addFirst(link);
                 announce();

@@ -61,6 +61,8 @@ public final class Loop implements Wait.Source {
     private @Nullable EventFile file;
     private boolean stopped;
     private boolean closed;
+    // an Error has kept this from taking the events of the queues
+    private boolean eventsLeft;
     // receives of a shared queue, each of which may complete in any completion queue
     private int promised;
 
@@ -347,7 +349,7 @@ public final class Loop implements Wait.Source {
 
     @Override
     public boolean arm() throws RdmaException {
-        boolean any = false;
+        boolean any = eventsLeft && takeEvents();
         for (int i = 0; i < queues.size(); i++) {
             Share share = queues.get(i);
             if (!share.armed) {
@@ -362,6 +364,7 @@ public final class Loop implements Wait.Source {
     @Override
     public boolean takeEvents() throws RdmaException {
         boolean any = false;
+        eventsLeft = true;
         // Each queue was armed once, so there is one event for each at most: none is looked for in vain.
         for (int i = 0; i < queues.size(); i++) {
             CompletionQueue queue = VERBS.takeEvent(channel);
@@ -371,6 +374,7 @@ public final class Loop implements Wait.Source {
             any = true;
             disarmed(queue);
         }
+        eventsLeft = false;
         return any;
     }
 

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -45,13 +47,15 @@ class AcceptorInterleavingTest {
         }
 
         /** Closes everything, and checks that nothing is left. */
-        void close() throws RdmaException {
+        void close() throws RdmaException, InterruptedException {
             close(0);
         }
 
         /** Closes everything, and checks that nothing is left but some connections. */
-        void close(int kept) throws RdmaException {
+        void close(int kept) throws RdmaException, InterruptedException {
             boolean ignored = acceptor.close(TestLink::close);
+            // They may still give back what nobody wanted.
+            Workers.join();
             loop.closeAll();
             assertThat(prepared.get() - freed.get()).as("not freed").isEqualTo(kept);
             assertThat(CmId.forgetAll()).as("open ids").isZero();
@@ -64,6 +68,10 @@ class AcceptorInterleavingTest {
             } finally {
                 assertThat(System.nanoTime() - start).as("waited").isLessThan(HOUR.toNanos() / 2);
             }
+        }
+
+        CompletableFuture<TestLink> acceptAsync() {
+            return acceptor.acceptAsync(link -> link);
         }
 
         /** What a peer does that wants a connection, and tries until it has one, or nobody listens: null then. */
@@ -289,6 +297,25 @@ class AcceptorInterleavingTest {
         });
     }
 
+    /** Some may be established before, while nobody takes them. */
+    @Test
+    void whoTakesAllConnectionsGetsThoseThatNobodyHasTaken() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(2, HOUR);
+            server.acceptor.beginAll();
+            CountDownLatch taken = new CountDownLatch(2);
+            threads.start("peer", server::connect);
+            threads.start("another peer", server::connect);
+            server.acceptor.acceptAll(link -> {
+                taken.countDown();
+                link.loop().later(() -> closeQuietly(link));
+            });
+            taken.await();
+            threads.join();
+            server.close();
+        });
+    }
+
     private static void closeQuietly(TestLink link) {
         try {
             link.close();
@@ -315,6 +342,90 @@ class AcceptorInterleavingTest {
             threads.join(interrupted);
             threads.join(other);
             // A request that nobody has begun is rejected.
+            server.close();
+        });
+    }
+
+    @Test
+    void eachPeerIsTakenByAFutureOrAThread() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            for (int i = 0; i < 2; i++) {
+                threads.start("future " + i, () -> server.acceptAsync().get().close());
+            }
+            threads.start("acceptor", () -> server.accept().close());
+            for (int i = 0; i < 3; i++) {
+                threads.start("peer " + i, server::connect);
+            }
+            threads.join();
+            server.close();
+        });
+    }
+
+    @Test
+    void aFutureThatIsCancelledLeavesItsPeerToAnother() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            CompletableFuture<TestLink> cancelled = server.acceptAsync();
+            CompletableFuture<TestLink> next = server.acceptAsync();
+            threads.start("peer", server::connect);
+            Thread canceller = threads.start("canceller", () -> cancelled.cancel(false));
+            threads.join(canceller);
+            (cancelled.isCancelled() ? next : cancelled).get().close();
+            threads.join();
+            server.close();
+        });
+    }
+
+    @Test
+    void aFutureThatIsCancelledLeavesItsPeerToWhoTakesAll() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            CompletableFuture<TestLink> cancelled = server.acceptAsync();
+            threads.start("peer", server::connect);
+            Thread canceller = threads.start("canceller", () -> cancelled.cancel(false));
+            CountDownLatch taken = new CountDownLatch(1);
+            server.acceptor.acceptAll(link -> {
+                taken.countDown();
+                link.loop().later(() -> closeQuietly(link));
+            });
+            threads.join(canceller);
+            if (cancelled.isCancelled()) {
+                taken.await();
+            } else {
+                endsWell(cancelled, taken);
+            }
+            threads.join();
+            server.close();
+        });
+    }
+
+    /** A future gets the connection, or fails because who takes all was faster. */
+    private static void endsWell(CompletableFuture<TestLink> future, CountDownLatch taken) throws Exception {
+        try {
+            future.get().close();
+        } catch (ExecutionException e) {
+            assertThat(e.getCause()).isInstanceOf(IllegalStateException.class);
+            taken.await();
+        }
+    }
+
+    @Test
+    void aCloseEndsFutures() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            threads.start("peer", server::connect);
+            for (int i = 0; i < 2; i++) {
+                threads.start("future " + i, () -> {
+                    try {
+                        server.acceptAsync().get().close();
+                    } catch (ExecutionException e) {
+                        assertThat(e.getCause()).isInstanceOf(RdmaClosedException.class);
+                    }
+                });
+            }
+            assertThat(server.acceptor.close(TestLink::close)).isTrue();
+            threads.join();
             server.close();
         });
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 
+import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletions;
@@ -273,6 +274,30 @@ class LoopInterleavingTest {
             queue.complete(2);
             threads.join(waiter);
             other.await(1);
+            stop(threads, loop, thread);
+        });
+    }
+
+    @Test
+    void anEventThatThereIsNoMemoryForIsLookedForAgain() throws Exception {
+        Interleavings.explore(threads -> {
+            Loop loop = open(false);
+            CompletionChannel.last().runOutOfMemory();
+            CompletionQueue queue = loop.reserve(COMPLETIONS, COMPLETIONS);
+            Peer peer = new Peer(loop, 1, false);
+            Thread thread = run(threads, loop);
+            for (int i = 1; i <= 2; i++) {
+                int count = i;
+                Thread waiter = threads.start("waiter " + i, () -> {
+                    try {
+                        peer.await(count);
+                    } catch (OutOfMemoryError e) {
+                        peer.await(count);
+                    }
+                });
+                queue.complete(1);
+                threads.join(waiter);
+            }
             stop(threads, loop, thread);
         });
     }

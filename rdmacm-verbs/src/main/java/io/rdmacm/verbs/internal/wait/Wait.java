@@ -388,9 +388,10 @@ public final class Wait {
     }
 
     private void takeEvents() throws RdmaException {
-        if (source.takeEvents()) {
-            armed = false;
-        }
+        boolean stays = armed;
+        // as far as is known if this fails
+        armed = false;
+        armed = !source.takeEvents() && stays;
     }
 
     /**

@@ -29,6 +29,8 @@ final class FakeQueues implements Wait.Source {
     boolean callsHandlers;
     /** Guarded by the lock: whether each poll finds something for somebody else. */
     boolean busy;
+    /** Guarded by the lock: whether there is no memory for the next event. */
+    boolean outOfMemory;
 
     // the queues that are polled and armed; guarded by the lock
     private final List<Queue> queues = new ArrayList<>();
@@ -273,6 +275,10 @@ final class FakeQueues implements Wait.Source {
         try {
             boolean any = events > 0;
             events = 0;
+            if (any && outOfMemory) {
+                outOfMemory = false;
+                throw new OutOfMemoryError("in a test");
+            }
             return any;
         } finally {
             device.unlock();

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.internal.wait;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 
@@ -79,6 +80,19 @@ class WaitTest {
             follower.awaitInside(Sleep.class, "await");
             queue.complete(other);
             assertThat(follower.result()).isTrue();
+        }
+    }
+
+    @Test
+    void theSourceIsArmedAgainAfterAnEventThatThereWasNoMemoryFor() throws Exception {
+        locked(() -> source.outOfMemory = true);
+        try (Background<Boolean> leader = waiting(mine).awaitInside(Sleep.class, "await")) {
+            queue.complete(mine);
+            assertThatThrownBy(leader::result).hasCauseInstanceOf(OutOfMemoryError.class);
+        }
+        try (Background<Boolean> next = Background.call(() -> await(mine, 2, LONG)).awaitInside(Sleep.class, "await")) {
+            queue.complete(mine);
+            assertThat(next.result()).isTrue();
         }
     }
 
