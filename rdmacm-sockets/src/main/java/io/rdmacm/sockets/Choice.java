@@ -138,8 +138,13 @@ final class Choice {
         failures.put(remote, new Failure(reason, System.nanoTime() + settings.memory().toNanos()));
     }
 
-    /** Returns how long a connect waits for RDMA before it tries TCP beside it. */
-    Duration beside() {
-        return settings.beside();
+    /**
+     * Returns how long a connect waits for RDMA before it tries TCP beside it.
+     *
+     * @param limit how long it may take, of which TCP gets half at least
+     */
+    Duration beside(Duration limit) {
+        Duration half = limit.dividedBy(2);
+        return half.compareTo(settings.beside()) < 0 ? half : settings.beside();
     }
 }

@@ -279,7 +279,8 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
             if (local != null) {
                 channel.bind(local);
             }
-            channel.connect(remote, decision.isRdmaOnly() ? Deadline.FOREVER : shared.choice().beside());
+            channel.connect(remote, decision.isRdmaOnly() ? Deadline.FOREVER
+                    : shared.choice().beside(Deadline.FOREVER));
             synchronized (lock) {
                 if (closed) {
                     throw new AsynchronousCloseException();

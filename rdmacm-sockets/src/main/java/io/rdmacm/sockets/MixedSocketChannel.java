@@ -135,7 +135,8 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
         if (!tcp.isConnectionPending()) {
             Choice.Decision decision = shared.choice().toConnect(address);
             reason = decision.reason();
-            if (!decision.isTcp() && beginRace((InetSocketAddress) address, decision)) {
+            if (!decision.isTcp() && beginRace((InetSocketAddress) address, decision,
+                    timeout == null ? FOREVER : timeout)) {
                 return timeout != null && finish(timeout);
             }
         }
@@ -158,7 +159,8 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     }
 
     /** Begins to connect over RDMA; returns false if that has failed at once and TCP is the way. */
-    private boolean beginRace(InetSocketAddress address, Choice.Decision decision) throws IOException {
+    private boolean beginRace(InetSocketAddress address, Choice.Decision decision, Duration limit)
+            throws IOException {
         TimedSocketChannel rdma = (TimedSocketChannel) (family == null ? shared.rdma().openSocketChannel()
                 : shared.rdma().openSocketChannel(family));
         boolean begun = false;
@@ -172,7 +174,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
             boolean ignored = rdma.connect(address);
             tcp.configureBlocking(false);
             Race started = new Race(address, rdma, decision.isRdmaOnly() ? null : tcp, shared.choice(),
-                    keys::changed);
+                    limit, keys::changed);
             // Nothing can be done until it has ended.
             race = started;
             source = new Racing(started);

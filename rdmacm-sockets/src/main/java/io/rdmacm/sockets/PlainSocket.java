@@ -114,7 +114,7 @@ final class PlainSocket extends SocketImpl {
             return reason;
         }
         Race.@Nullable Outcome outcome = await(started, decision.isRdmaOnly() ? deadline.remaining()
-                : deadline.remaining(shared.choice().beside()));
+                : shared.choice().beside(deadline.remaining()));
         if (outcome == null && decision.isRdmaOnly()) {
             throw new SocketTimeoutException("Connect timed out");
         }
@@ -135,7 +135,8 @@ final class PlainSocket extends SocketImpl {
             }
             boolean ignored = rdma.connect(remote);
             // When RDMA wins while this thread waits for TCP, that has to end.
-            Race started = new Race(remote, rdma, null, shared.choice(), () -> closeLoser(tcp));
+            Race started = new Race(remote, rdma, null, shared.choice(), Deadline.FOREVER,
+                    () -> closeLoser(tcp));
             race = started;
             shared.connector().begin(started);
             begun = true;

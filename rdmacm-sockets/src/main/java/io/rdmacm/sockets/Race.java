@@ -38,15 +38,17 @@ final class Race {
      * Begins with a channel over RDMA that connects already.
      *
      * @param tcp the other channel, not in blocking mode; null if there is to be none
+     * @param limit how long the program lets it take
      * @param ended told of the end, by any thread
      */
-    Race(InetSocketAddress remote, SocketChannel rdma, @Nullable SocketChannel tcp, Choice choice, Runnable ended) {
+    Race(InetSocketAddress remote, SocketChannel rdma, @Nullable SocketChannel tcp, Choice choice, Duration limit,
+            Runnable ended) {
         this.remote = remote;
         this.rdma = rdma;
         this.tcp = tcp;
         this.choice = choice;
         this.ended = ended;
-        this.tcpAt = System.nanoTime() + choice.beside().toNanos();
+        this.tcpAt = System.nanoTime() + choice.beside(limit).toNanos();
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import io.rdmacm.sockets.Choice.Decision;
 import io.rdmacm.sockets.Choice.Way;
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.junit.jupiter.api.Test;
 
 /** Which way connections and servers go, on a machine with a device that has the address 10.1.0.1/16. */
@@ -119,5 +120,12 @@ class ChoiceTest {
         Choice forgetful = with(Duration.ZERO);
         forgetful.failed(at("10.1.2.3", 9092), "no answer");
         assertThat(connecting(forgetful, at("10.1.2.3", 9092))).isEqualTo(Way.EITHER);
+    }
+
+    @Test
+    void tcpGetsHalfOfAShortTimeLimit() {
+        assertThat(with().beside(Duration.ofMillis(100))).isEqualTo(Duration.ofMillis(50));
+        assertThat(with().beside(Duration.ofMillis(1000))).isEqualTo(Duration.ofMillis(250));
+        assertThat(with().beside(Deadline.FOREVER)).isEqualTo(Duration.ofMillis(250));
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.rdmacm.verbs.internal.wait.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,7 +88,7 @@ class RaceTest {
     private Race race(InetSocketAddress rdma, InetSocketAddress tcp, Choice choice, boolean alone) throws Exception {
         SocketChannel one = channel();
         one.connect(rdma);
-        Race race = new Race(tcp, one, alone ? null : channel(), choice, () -> {
+        Race race = new Race(tcp, one, alone ? null : channel(), choice, Deadline.FOREVER, () -> {
             synchronized (this) {
                 ended = true;
                 notifyAll();
@@ -173,7 +174,8 @@ class RaceTest {
             SocketChannel one = channel();
             one.connect(silent);
             SocketChannel other = channel();
-            Race race = new Race(silent, one, other, choice(Duration.ofMillis(i)), () -> { });
+            Race race = new Race(silent, one, other, choice(Duration.ofMillis(i)), Deadline.FOREVER,
+                    () -> { });
             connector.begin(race);
             race.abandon();
             connector.forget(race);
