@@ -27,7 +27,7 @@ class DeviceNetworks {
     private final Path sysfs;
     // guarded by this
     private List<Of> networks = List.of();
-    private long looked;
+    private long queried;
     private boolean known;
 
     DeviceNetworks(Path sysfs) {
@@ -64,20 +64,20 @@ class DeviceNetworks {
     }
 
     synchronized List<Of> networks() {
-        if (!known || System.nanoTime() - looked > FRESH_NANOS) {
+        if (!known || System.nanoTime() - queried > FRESH_NANOS) {
             try {
-                networks = look();
+                networks = query();
             } catch (IOException | DirectoryIteratorException e) {
                 // What was found before is the best guess.
                 networks = List.copyOf(networks);
             }
-            looked = System.nanoTime();
+            queried = System.nanoTime();
             known = true;
         }
         return networks;
     }
 
-    private List<Of> look() throws IOException {
+    private List<Of> query() throws IOException {
         List<Of> found = new ArrayList<>();
         for (Map.Entry<String, Set<String>> device : interfaces().entrySet()) {
             for (String name : device.getValue()) {

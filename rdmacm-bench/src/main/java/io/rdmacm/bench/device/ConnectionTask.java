@@ -54,14 +54,14 @@ abstract class ConnectionTask implements PeerTask {
         this.warmUp = warmUp;
         port = Port.find();
         manager = ConnectionManager.open();
-        boolean made = false;
+        boolean complete = false;
         try {
             settings = settings(handler, loop);
             listener = client ? null
                     : manager.listen(new InetSocketAddress(port.requireAddress(), 0), BACKLOG, settings);
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 manager.close();
             }
         }

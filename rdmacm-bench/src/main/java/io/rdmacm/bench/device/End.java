@@ -66,7 +66,7 @@ final class End implements AutoCloseable {
         this.port = Port.find();
         this.receives = measurement.receives(messages);
         this.half = (measurement.size() + ROUTE_HEADER + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        boolean made = false;
+        boolean complete = false;
         try {
             VerbsContext context = own(port.device().open());
             domain = own(context.allocateProtectionDomain());
@@ -77,9 +77,9 @@ final class End implements AutoCloseable {
             queuePair = own(domain.createQueuePair(QueuePairInitAttributes.builder().type(measurement.transport())
                     .sendCompletionQueue(sent).receiveCompletionQueue(received)
                     .maxSendRequests(measurement.depth()).maxReceiveRequests(receives).build()));
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 close();
             }
         }

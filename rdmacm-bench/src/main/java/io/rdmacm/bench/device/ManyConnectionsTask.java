@@ -50,7 +50,7 @@ final class ManyConnectionsTask implements PeerTask {
         this.count = count;
         messages = new Messages(client, count);
         manager = ConnectionManager.open();
-        boolean made = false;
+        boolean complete = false;
         try {
             LoopSettings.Builder loops = LoopSettings.builder();
             if (shared) {
@@ -61,9 +61,9 @@ final class ManyConnectionsTask implements PeerTask {
                     .loops(manager.startLoops(loops.build())).build();
             listener = client ? null : manager.listen(
                     new InetSocketAddress(Port.find().requireAddress(), 0), BACKLOG, settings);
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 manager.close();
             }
         }

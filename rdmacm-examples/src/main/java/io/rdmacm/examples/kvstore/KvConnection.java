@@ -41,7 +41,7 @@ final class KvConnection implements AutoCloseable {
     /** Connects, and asks the server where the table is. */
     KvConnection(ConnectionManager manager, InetSocketAddress server) throws IOException, InterruptedException {
         connection = manager.connect(server, SETTINGS, TIMEOUT);
-        boolean made = false;
+        boolean complete = false;
         try {
             connection.send(KvMessage.begin(ByteBuffer.allocate(1), KvMessage.Request.HELLO).flip(), TIMEOUT);
             ByteBuffer hello = answer();
@@ -50,11 +50,11 @@ final class KvConnection implements AutoCloseable {
             request = resources.add(connection.protectionDomain().allocate(layout.messageBytes()));
             slot = resources.add(connection.protectionDomain().allocate(layout.slotBytes(), AccessFlag.LOCAL_WRITE));
             copy = new KvSlot(layout);
-            made = true;
+            complete = true;
         } finally {
             // Before the memory is freed: afterwards no read writes to it.
             resources.onClose(connection::close);
-            if (!made) {
+            if (!complete) {
                 resources.close();
             }
         }

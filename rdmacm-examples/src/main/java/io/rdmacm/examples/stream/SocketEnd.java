@@ -42,16 +42,16 @@ final class SocketEnd implements StreamEnd {
     /** Starts to listen. */
     static ServerSocketChannel listen(StreamProgram program) throws IOException {
         ServerSocketChannel server = ServerSocketChannel.open();
-        boolean made = false;
+        boolean complete = false;
         try {
             // Connections that are accepted inherit the size.
             server.setOption(StandardSocketOptions.SO_RCVBUF, program.bufferSize());
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             server.bind(program.local(), 1);
-            made = true;
+            complete = true;
             return server;
         } finally {
-            if (!made) {
+            if (!complete) {
                 server.close();
             }
         }
@@ -61,7 +61,7 @@ final class SocketEnd implements StreamEnd {
     static SocketEnd next(ServerSocketChannel server, StreamProgram program, int keepAlive)
             throws IOException, InterruptedException {
         SocketChannel channel = null;
-        boolean made = false;
+        boolean complete = false;
         try {
             channel = server == null ? SocketChannel.open() : server.accept();
             channel.setOption(StandardSocketOptions.SO_SNDBUF, program.bufferSize());
@@ -76,12 +76,12 @@ final class SocketEnd implements StreamEnd {
                 channel.connect(program.peer());
             }
             SocketEnd end = new SocketEnd(channel, program);
-            made = true;
+            complete = true;
             return end;
         } catch (ClosedByInterruptException e) {
             throw Tcp.interrupted(e);
         } finally {
-            if (!made && channel != null) {
+            if (!complete && channel != null) {
                 channel.close();
             }
         }

@@ -68,7 +68,7 @@ final class Side implements AutoCloseable {
         this.id = id;
         batches = kinds.batches;
         open.push(id);
-        boolean made = false;
+        boolean complete = false;
         try {
             if (first == null) {
                 domain = opened(id.context().allocateProtectionDomain());
@@ -85,9 +85,9 @@ final class Side implements AutoCloseable {
             region = opened(domain.allocate(2 * HALF, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
                     AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC, AccessFlag.MW_BIND));
             pair = opened(id.createQueuePair(domain, attributes()));
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 close();
             }
         }

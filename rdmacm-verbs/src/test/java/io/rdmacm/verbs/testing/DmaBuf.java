@@ -41,14 +41,14 @@ public record DmaBuf(Arena arena, int fd, MemorySegment memory) implements AutoC
         Assumptions.assumeTrue(heap || Files.exists(UDMABUF), "no dma-buf can be allocated: this kernel has neither "
                 + HEAP + " nor " + UDMABUF);
         Arena arena = Arena.ofShared();
-        boolean made = false;
+        boolean complete = false;
         try {
             int fd = heap ? ofHeap(bytes) : ofMemoryFile(bytes);
             DmaBuf buffer = new DmaBuf(arena, fd, MappedMemory.ofFile(arena, fd, bytes));
-            made = true;
+            complete = true;
             return buffer;
         } finally {
-            if (!made) {
+            if (!complete) {
                 arena.close();
             }
         }

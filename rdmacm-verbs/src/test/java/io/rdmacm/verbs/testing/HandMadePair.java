@@ -65,7 +65,7 @@ public final class HandMadePair implements AutoCloseable {
     private final Side b;
 
     private HandMadePair(Builder builder) throws RdmaException {
-        boolean made = false;
+        boolean complete = false;
         if (builder.type != QueuePairType.RC) {
             RdmaTestDevice.assumeNotIwarp("it has no queue pairs of type " + builder.type);
         }
@@ -83,9 +83,9 @@ public final class HandMadePair implements AutoCloseable {
             if (builder.connect) {
                 connect(builder);
             }
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 close();
             }
         }

@@ -151,7 +151,7 @@ public final class TrafficEnd implements AutoCloseable {
     }
 
     private TrafficEnd(Builder builder) throws RdmaException {
-        boolean made = false;
+        boolean complete = false;
         RdmaTestDevice.assumeConnectedByHand();
         try {
             context = own(openDevice());
@@ -173,9 +173,9 @@ public final class TrafficEnd implements AutoCloseable {
             pair = createPair();
             send = SendRequests.allocate(1, 2).get(0);
             receive = ReceiveRequests.allocate(1, 2).get(0);
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 close();
             }
         }
@@ -244,15 +244,15 @@ public final class TrafficEnd implements AutoCloseable {
         AccessFlag[] granted = access.length > 0 ? access : ALL;
         TrafficEnd one = first.build();
         TrafficEnd other = null;
-        boolean made = false;
+        boolean complete = false;
         try {
             other = second.build();
             one.connect(other, granted);
             other.connect(one, granted);
-            made = true;
+            complete = true;
             return new TrafficEnd[] {one, other};
         } finally {
-            if (!made) {
+            if (!complete) {
                 if (other != null) {
                     other.close();
                 }

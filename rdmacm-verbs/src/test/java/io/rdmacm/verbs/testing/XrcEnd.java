@@ -84,7 +84,7 @@ public final class XrcEnd implements AutoCloseable {
      */
     public XrcEnd(VerbsContext opened, Options options) throws RdmaException {
         this.options = options;
-        boolean made = false;
+        boolean complete = false;
         try {
             context = own(opened);
             XrcDomain xrc = own(openDomain());
@@ -106,9 +106,9 @@ public final class XrcEnd implements AutoCloseable {
                         .maxReceiveScatterGather(0)
                         .sendOperations(options.operations()).build())));
             }
-            made = true;
+            complete = true;
         } finally {
-            if (!made) {
+            if (!complete) {
                 close();
             }
         }
