@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.bindings.ibv_path_data;
 import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
@@ -138,7 +139,8 @@ class CmCallsTest {
             endpoints();
             connections();
             streams();
-            objects.addAll(List.of(WorkCompletions.allocate(2), ScatterGatherList.allocate(2)));
+            objects.addAll(List.of(WorkCompletions.allocate(2), ScatterGatherList.allocate(2),
+                    PathRecords.of(new byte[(int) ibv_path_data.sizeof()])));
             FakeRdmaCm.call("fake_recording", 0);
         }
 
