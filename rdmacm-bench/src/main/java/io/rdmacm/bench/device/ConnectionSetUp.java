@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -20,22 +21,51 @@ import io.rdmacm.verbs.error.RdmaException;
 /** Sets up many connections at once through a {@link ConnectionManager}, or accepts them, while the process lives. */
 final class ConnectionSetUp {
     private static final int BACKLOG = 1024;
+    private static final int SHARED_RECEIVES = 256;
     private static final double NANOS_PER_MICRO = 1000;
 
     private final ConnectionManager manager;
     private final ConnectionSettings.Builder settings;
 
-    /**
-     * Opens a manager.
-     *
-     * @param loop whether the connections share a completion queue and the thread of a loop, and have room for one
-     *        request of a kind, as those of cmtime; otherwise each has its own queue and the default sizes
-     */
-    ConnectionSetUp(boolean loop) throws IOException {
+    /** Opens a manager. */
+    ConnectionSetUp(Receives receives) throws IOException {
         manager = ConnectionManager.open();
         settings = ConnectionSettings.builder();
-        if (loop) {
-            settings.loops(manager.startLoops(LoopSettings.defaults())).receiveBuffers(1).sendBuffers(1).operations(1);
+        if (receives != Receives.QUEUES) {
+            LoopSettings.Builder loops = LoopSettings.builder();
+            if (receives == Receives.SHARED) {
+                loops.sharedReceives(SHARED_RECEIVES, ConnectionSettings.defaults().messageSize());
+            }
+            settings.loops(manager.startLoops(loops.build())).receiveBuffers(1).sendBuffers(1).operations(1);
+        }
+    }
+
+    /** What connections share. */
+    enum Receives {
+        /** The receives, the completion queue and the thread of a loop: as those of cmtime, they post none. */
+        SHARED(0),
+        /** The completion queue and the thread of a loop: each posts one receive. */
+        OWN(1),
+        /** Nothing: each has its own completion queue, and the default number of receives. */
+        QUEUES(ConnectionSettings.defaults().receiveBuffers());
+
+        private final int posted;
+
+        Receives(int posted) {
+            this.posted = posted;
+        }
+
+        /** {@return the number of receives that each connection posts} */
+        int posted() {
+            return posted;
+        }
+
+        static Receives of(String id) {
+            return valueOf(id.toUpperCase(Locale.ROOT));
+        }
+
+        String id() {
+            return name().toLowerCase(Locale.ROOT);
         }
     }
 

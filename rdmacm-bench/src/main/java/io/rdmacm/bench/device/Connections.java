@@ -6,12 +6,15 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
+import io.rdmacm.bench.device.ConnectionSetUp.Receives;
+import io.rdmacm.bench.device.machine.CPrograms;
 import io.rdmacm.bench.device.machine.Commands;
 import io.rdmacm.bench.device.machine.Cpus;
 import io.rdmacm.bench.device.machine.Port;
@@ -33,42 +36,44 @@ final class Connections {
     private final InetAddress address;
     private final JavaBench java;
     private final Cpus cpus;
+    private final CPrograms programs;
     private final Plan plan;
     private final Collector collector;
 
-    private Connections(InetAddress address, JavaBench java, Cpus cpus, Plan plan, Collector collector) {
+    private Connections(InetAddress address, JavaBench java, Cpus cpus, CPrograms programs, Plan plan,
+            Collector collector) {
         this.address = address;
         this.java = java;
         this.cpus = cpus;
+        this.programs = programs;
         this.plan = plan;
         this.collector = collector;
     }
 
-    static void run(Port port, JavaBench java, Cpus cpus, Plan plan, Collector collector)
+    static void run(Port port, JavaBench java, Cpus cpus, CPrograms programs, Plan plan, Collector collector)
             throws IOException, InterruptedException {
         if (port.address() == null) {
             DeviceBenchmark.say("connections are not measured: the port has no IPv4 address");
             return;
         }
-        new Connections(port.address(), java, cpus, plan, collector).run();
+        new Connections(port.address(), java, cpus, programs, plan, collector).run();
     }
 
     private void run() throws IOException, InterruptedException {
-        int cmtimePort = PORTS + ThreadLocalRandom.current().nextInt(PORTS_COUNT);
         Path output = Files.createTempFile("rdmacm-bench", ".server");
-        Process cmtime = null;
+        Map<Receives, Cmtime> c = new EnumMap<>(Receives.class);
         try {
-            cmtime = Commands.start(Map.of(), output, command(cpus.server(), "cmtime", "-b", address.getHostAddress(),
-                    "-p", Integer.toString(cmtimePort)));
-            awaitListener(cmtime, cmtimePort, output);
+            for (Receives receives : Receives.values()) {
+                c.put(receives, startCmtime(receives, output));
+            }
             PeerProcess client = java.client();
             java.server().send("listen " + address.getHostAddress());
             String establish = "establish " + address.getHostAddress() + " " + java.server().receive("port") + " "
                     + plan.connections();
-            Map<String, String> connectAll = new LinkedHashMap<>();
-            for (String by : List.of("loop", "own")) {
-                java.server().send("accept " + by + " " + address.getHostAddress());
-                connectAll.put(by, "connectall " + by + " " + address.getHostAddress() + " "
+            Map<Receives, String> connectAll = new EnumMap<>(Receives.class);
+            for (Receives receives : Receives.values()) {
+                java.server().send("accept " + receives.id() + " " + address.getHostAddress());
+                connectAll.put(receives, "connectall " + receives.id() + " " + address.getHostAddress() + " "
                         + java.server().receive("port") + " " + plan.connections());
             }
             for (int i = 0; i < plan.connectionWarmUp(); i++) {
@@ -79,26 +84,41 @@ final class Connections {
             }
             for (int round = 0; round < plan.trialRounds(); round++) {
                 add(Side.JAVA, round, establish(client, establish));
-                Map<String, Double> c = c(cmtimePort);
-                add(Side.C, round, c);
-                for (String by : connectAll.keySet()) {
-                    addManaged(Side.JAVA, by, round, connectAll(client, connectAll.get(by)));
-                    addManaged(Side.C, by, round, setUp(c));
+                for (Receives receives : Receives.values()) {
+                    Map<String, Double> stages = connect(c.get(receives));
+                    if (receives == Receives.SHARED) {
+                        add(Side.C, round, stages);
+                    }
+                    addManaged(Side.C, receives, round, setUp(stages));
+                    addManaged(Side.JAVA, receives, round, connectAll(client, connectAll.get(receives)));
                 }
             }
             Map<String, Object> params = Map.of("connections", plan.connections());
             DeviceBenchmark.say("%d connections: %s", plan.connections(),
                     collector.text("connect", Summary.RATE, params, "/s"));
-            for (String by : connectAll.keySet()) {
-                DeviceBenchmark.say("connection set-up by %s: %s", by,
-                        collector.text(Summary.CONNECTION_SET_UP, Summary.RATE, Map.of("by", by), "/s"));
+            for (Receives receives : Receives.values()) {
+                DeviceBenchmark.say("connection set-up, %s: %s", receives.id(),
+                        collector.text(Summary.CONNECTION_SET_UP, Summary.RATE, Map.of("by", receives.id()), "/s"));
             }
         } finally {
-            if (cmtime != null) {
-                cmtime.destroyForcibly().waitFor();
+            for (Cmtime server : c.values()) {
+                server.process().destroyForcibly().waitFor();
             }
             Files.delete(output);
         }
+    }
+
+    /** A server of cmtime, and the environment of its clients. */
+    private record Cmtime(Process process, int port, Map<String, String> environment) { }
+
+    private Cmtime startCmtime(Receives receives, Path output) throws IOException, InterruptedException {
+        int port = PORTS + ThreadLocalRandom.current().nextInt(PORTS_COUNT);
+        Map<String, String> environment = receives.posted() == 0 ? Map.of() : Map.of("LD_PRELOAD",
+                programs.receiving().toString(), "RDMACM_RECEIVES", Integer.toString(receives.posted()));
+        Process server = Commands.start(environment, output, command(cpus.server(), "cmtime", "-b",
+                address.getHostAddress(), "-p", Integer.toString(port)));
+        awaitListener(server, port, output);
+        return new Cmtime(server, port, environment);
     }
 
     private static Map<String, Double> establish(PeerProcess client, String establish)
@@ -117,9 +137,9 @@ final class Connections {
         return Double.parseDouble(client.receive("took"));
     }
 
-    private Map<String, Double> c(int port) throws IOException, InterruptedException {
-        return CmtimeOutput.stages(Commands.run(LIMIT, Map.of(), command(cpus.client(), "cmtime", "-s",
-                address.getHostAddress(), "-p", Integer.toString(port), "-c",
+    private Map<String, Double> connect(Cmtime server) throws IOException, InterruptedException {
+        return CmtimeOutput.stages(Commands.run(LIMIT, server.environment(), command(cpus.client(), "cmtime", "-s",
+                address.getHostAddress(), "-p", Integer.toString(server.port()), "-c",
                 Integer.toString(plan.connections()))));
     }
 
@@ -156,9 +176,9 @@ final class Connections {
     }
 
     /** Adds the connections of a connection manager: cmtime, too, is measured from the first call to the last event. */
-    private void addManaged(Side side, String by, int round, double micros) {
+    private void addManaged(Side side, Receives by, int round, double micros) {
         Map<String, Object> params = new LinkedHashMap<>();
-        params.put("by", by);
+        params.put("by", by.id());
         params.put("connections", plan.connections());
         params.put(Result.ROUND, round);
         collector.add(new Result(Summary.CONNECTION_SET_UP, side, params, Summary.RATE, "1/s",

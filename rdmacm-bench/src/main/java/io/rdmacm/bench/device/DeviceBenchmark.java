@@ -68,7 +68,7 @@ public final class DeviceBenchmark {
                         () -> StreamTrials.run(trials, java, plan.rounds(), collector));
             }
             part("registration", only, () -> Registrations.run(port, programs, plan, collector));
-            part("connections", only, () -> Connections.run(port, java, cpus, plan, collector));
+            part("connections", only, () -> Connections.run(port, java, cpus, programs, plan, collector));
             part("many connections", only, () -> ManyConnections.run(cpus, plan.manyConnections(), collector));
         }
         ResultsFile.write(Path.of(words.getLast()),

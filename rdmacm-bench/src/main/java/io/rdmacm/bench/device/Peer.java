@@ -124,7 +124,7 @@ final class Peer {
     private ConnectionSetUp setUp(String kind) throws IOException {
         ConnectionSetUp setUp = setUps.get(kind);
         if (setUp == null) {
-            setUp = new ConnectionSetUp(kind.equals("loop"));
+            setUp = new ConnectionSetUp(ConnectionSetUp.Receives.of(kind));
             setUps.put(kind, setUp);
         }
         return setUp;

@@ -125,7 +125,8 @@ public final class Summary {
         summary.put("connection_read_pipeline",
                 connection(results, "connection_reads", BANDWIDTH, "handler", POLLINGS));
         summary.put("connection_over_low", overQueuePair(results));
-        summary.put("connection_rate", connection(results, CONNECTION_SET_UP, RATE, "loop", List.of()));
+        summary.put("connection_rate", connection(results, CONNECTION_SET_UP, RATE, "shared", List.of()));
+        summary.put("connection_rate_own", connection(results, CONNECTION_SET_UP, RATE, "own", List.of()));
     }
 
     /** The ratios of the streams of bytes; NIO and Netty are compared with themselves over TCP. */

@@ -174,16 +174,19 @@ class BenchmarkDeviceTest {
     void connectionsAreSetUpOnBothSides() throws Exception {
         assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
         assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
-        Connections.run(Port.find(), java, Cpus.find(),
-                new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0), collector);
+        Plan plan = new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0);
+        try (CPrograms programs = new CPrograms()) {
+            Connections.run(Port.find(), java, Cpus.find(), programs, plan, collector);
+        }
 
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
                 .extracting(Result::side, Result::params)
                 .contains(tuple(Side.JAVA, Map.of("connections", 3L, "round", 0L)),
                         tuple(Side.C, Map.of("connections", 3L, "round", 0L)));
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connection_set_up"))
-                .extracting(Result::side, result -> result.params().get("by")).contains(tuple(Side.JAVA, "loop"),
-                        tuple(Side.JAVA, "own"), tuple(Side.C, "loop"), tuple(Side.C, "own"));
+                .extracting(Result::side, result -> result.params().get("by")).contains(tuple(Side.JAVA, "shared"),
+                        tuple(Side.JAVA, "own"), tuple(Side.JAVA, "queues"), tuple(Side.C, "shared"),
+                        tuple(Side.C, "own"), tuple(Side.C, "queues"));
         assertThat(collector.results()).filteredOn(result -> result.name().equals("connect_stage"))
                 .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
     }

@@ -51,8 +51,8 @@ class ResultsFileTest {
                 "read_latency", "bandwidth_64k", "bandwidth_1m", "events_latency", "await_latency", "connect_rate",
                 "connection_latency", "connection_latency_events", "connection_bandwidth_64k",
                 "connection_bandwidth_64k_copying", "connection_read_pipeline", "connection_over_low",
-                "connection_rate", "stream_latency", "stream_bandwidth_64k", "stream_bandwidth_1m",
-                "nio_stream_latency", "netty_latency");
+                "connection_rate", "connection_rate_own", "stream_latency", "stream_bandwidth_64k",
+                "stream_bandwidth_1m", "nio_stream_latency", "netty_latency");
         assertThat(json.getAsJsonObject("summary").get("send_latency").isJsonNull())
                 .as("no C side, no ratio").isTrue();
     }

@@ -214,14 +214,16 @@ class SummaryTest {
             add("connection_stream", Side.C, by(way, "await"), "bandwidth", 100);
             add("connection_reads", Side.C, by(way, "busy"), "bandwidth", 100);
         }
-        add("connection_set_up", Side.JAVA, Map.of("by", "loop", "connections", 100), "rate", 850);
+        add("connection_set_up", Side.JAVA, Map.of("by", "shared", "connections", 100), "rate", 850);
         add("connection_set_up", Side.JAVA, Map.of("by", "own", "connections", 100), "rate", 100);
-        add("connection_set_up", Side.C, Map.of("by", "loop", "connections", 100), "rate", 1000);
+        add("connection_set_up", Side.C, Map.of("by", "own", "connections", 100), "rate", 125);
+        add("connection_set_up", Side.C, Map.of("by", "shared", "connections", 100), "rate", 1000);
 
         assertThat(ratio("connection_bandwidth_64k")).isEqualTo(0.96, within(1e-9));
         assertThat(ratio("connection_bandwidth_64k_copying")).isEqualTo(0.87, within(1e-9));
         assertThat(ratio("connection_read_pipeline")).isEqualTo(0.99, within(1e-9));
         assertThat(ratio("connection_rate")).isEqualTo(0.85, within(1e-9));
+        assertThat(ratio("connection_rate_own")).isEqualTo(0.8, within(1e-9));
         assertThat(ratio("bandwidth_64k")).isNull();
     }
 

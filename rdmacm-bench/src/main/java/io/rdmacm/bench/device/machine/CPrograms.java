@@ -25,6 +25,11 @@ public final class CPrograms implements AutoCloseable {
         return compile("yield", List.of("-shared", "-fPIC"), List.of("-ldl"));
     }
 
+    /** {@return a library that makes cmtime post receives when it is preloaded} */
+    public Path receiving() throws IOException, InterruptedException {
+        return compile("receive", List.of("-shared", "-fPIC"), List.of("-ldl", "-libverbs"));
+    }
+
     /** {@return the file that this library writes the duration of a test to} */
     public Path elapsed() {
         return folder.resolve("elapsed");
