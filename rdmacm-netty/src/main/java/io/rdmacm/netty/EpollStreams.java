@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * event, and after an iteration of the loop in which a task used one. Used in the thread of the event loop.
  */
 final class EpollStreams implements EpollIoHandle {
-    // Channels that still have something to do then let others go first.
-    private static final int MOST_TURNS = 8;
+    // Channels that still have something to do then let the other files of the event loop go first.
+    private static final long MOST_NANOS = 1_000_000;
     // never reported for the file of a stream; no events at all would remove the file for good
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLRDHUP;
     // those of an event loop: its own, and those of channels that came from other event loops
@@ -197,9 +197,10 @@ final class EpollStreams implements EpollIoHandle {
         boolean armed = false;
         busy = true;
         try {
-            for (int turn = 0; turn < MOST_TURNS && !armed; turn++) {
+            long begin = System.nanoTime();
+            do {
                 armed = !progress() && !spin() && arm();
-            }
+            } while (!armed && System.nanoTime() - begin < MOST_NANOS);
         } finally {
             busy = false;
         }
@@ -240,13 +241,14 @@ final class EpollStreams implements EpollIoHandle {
             return false;
         }
         long begin = System.nanoTime();
-        while (!registrations.isEmpty() && !hasTasks() && System.nanoTime() - begin < spinNanos) {
+        boolean any = false;
+        boolean goesOn = true;
+        while (goesOn && !any && !registrations.isEmpty() && !hasTasks()) {
             Spin.pause();
-            if (progress()) {
-                return true;
-            }
+            any = progress();
+            goesOn = !Spin.hasLetAllRun() && System.nanoTime() - begin < spinNanos;
         }
-        return false;
+        return any;
     }
 
     private boolean hasTasks() {

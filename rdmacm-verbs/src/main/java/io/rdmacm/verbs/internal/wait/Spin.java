@@ -18,6 +18,11 @@ public final class Spin {
         }
     }
 
+    /** Returns whether all other threads could run in a {@link #pause()}: then another one will hardly change more. */
+    public static boolean hasLetAllRun() {
+        return ONE_CPU;
+    }
+
     /**
      * Gives up the CPU if there is only one, or else now and then.
      *
