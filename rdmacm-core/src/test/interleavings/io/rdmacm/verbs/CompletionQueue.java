@@ -9,8 +9,8 @@ import io.rdmacm.verbs.testing.Interleavings;
 public final class CompletionQueue {
     private final CompletionChannel channel;
     private final int capacity;
-    // the numbers of queue pairs; guarded by the lock of the channel, and so is all below
-    private final ArrayDeque<Integer> completions = new ArrayDeque<>();
+    // guarded by the lock of the channel, and so is all below
+    private final ArrayDeque<WorkCompletions.Completion> completions = new ArrayDeque<>();
     private boolean armed;
     private boolean closed;
 
@@ -66,10 +66,15 @@ public final class CompletionQueue {
 
     /** What the device does: a completion, and an event if the queue is armed. */
     public void complete(int queuePairNumber) {
+        complete(new WorkCompletions.Completion(queuePairNumber, null, null, null));
+    }
+
+    /** The same, with what it is about. */
+    public void complete(WorkCompletions.Completion completion) {
         Interleavings.point();
         channel.lock.lock();
         try {
-            completions.add(queuePairNumber);
+            completions.add(completion);
             if (armed) {
                 armed = false;
                 channel.raise(this);

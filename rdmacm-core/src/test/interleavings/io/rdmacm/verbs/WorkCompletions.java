@@ -3,14 +3,29 @@ package io.rdmacm.verbs;
 
 import java.util.Queue;
 
+import io.rdmacm.verbs.work.WorkCompletionOpcode;
+import org.jspecify.annotations.Nullable;
+
 /** Stands in for the class of this name, in plain Java. */
 public final class WorkCompletions {
-    private final int[] numbers;
+    private final Completion[] completions;
     private int count;
     private int next;
 
     private WorkCompletions(int capacity) {
-        numbers = new int[capacity];
+        completions = new Completion[capacity];
+    }
+
+    /**
+     * A completion.
+     *
+     * @param queuePairNumber whose it is
+     * @param received what has arrived; null if it is not that of a receive
+     * @param immediate the immediate value of what has arrived; null if it has none
+     * @param completed called when it is taken; null if nobody needs to know
+     */
+    public record Completion(int queuePairNumber, byte @Nullable [] received, @Nullable Integer immediate,
+            @Nullable Runnable completed) {
     }
 
     /** Creates a buffer. */
@@ -18,11 +33,11 @@ public final class WorkCompletions {
         return new WorkCompletions(capacity);
     }
 
-    int fill(Queue<Integer> completions) {
+    int fill(Queue<Completion> from) {
         count = 0;
         next = 0;
-        while (count < numbers.length && !completions.isEmpty()) {
-            numbers[count] = completions.remove();
+        while (count < completions.length && !from.isEmpty()) {
+            completions[count] = from.remove();
             count++;
         }
         return count;
@@ -33,8 +48,28 @@ public final class WorkCompletions {
         return next++ < count;
     }
 
+    /** Returns the completion. */
+    public Completion completion() {
+        return completions[next - 1];
+    }
+
     /** Returns the number of its queue pair. */
     public int queuePairNumber() {
-        return numbers[next - 1];
+        return completion().queuePairNumber();
+    }
+
+    /** Returns whether it has an immediate value. */
+    public boolean hasImmediate() {
+        return completion().immediate() != null;
+    }
+
+    /** Returns the immediate value. */
+    public int immediate() {
+        return completion().immediate();
+    }
+
+    /** Returns that of a receive, or of anything else. */
+    public WorkCompletionOpcode opcode() {
+        return completion().received() == null ? WorkCompletionOpcode.SEND : WorkCompletionOpcode.RECV;
     }
 }

@@ -74,6 +74,11 @@ class LimitsDeviceTest {
     }
 
     @Test
+    void threads() throws Exception {
+        assertThat(run(user.jvm(Limited.class, "prlimit", "--nproc=200"), "threads")).contains("ENOMEM");
+    }
+
+    @Test
     void openFilesFromTheStart() throws Exception {
         run(user.jvm(Limited.class, "prlimit", FILES), "filesAtTheStart");
     }

@@ -68,8 +68,7 @@ final class EpollStreams implements EpollIoHandle {
      * @param queues those that a stream has already, null if it has none
      */
     static EpollStreams of(IoEventLoop loop, @Nullable SharedQueues queues) throws RdmaException {
-        List<EpollStreams> mine = ALL.computeIfAbsent(loop, none -> new ArrayList<>(1));
-        for (EpollStreams streams : mine) {
+        for (EpollStreams streams : ALL.getOrDefault(loop, List.of())) {
             if (queues == null ? streams.own : streams.queues == queues) {
                 return streams;
             }
@@ -79,12 +78,12 @@ final class EpollStreams implements EpollIoHandle {
         boolean registered = false;
         try {
             created.register();
+            ALL.computeIfAbsent(loop, none -> new ArrayList<>(1)).add(created);
             registered = true;
-            mine.add(created);
             return created;
         } finally {
             if (!registered) {
-                created.end(mine);
+                created.end();
             }
         }
     }
@@ -105,11 +104,8 @@ final class EpollStreams implements EpollIoHandle {
         }
     }
 
-    private void end(List<EpollStreams> mine) {
-        mine.remove(this);
-        if (mine.isEmpty()) {
-            ALL.remove(loop);
-        }
+    private void end() {
+        ALL.computeIfPresent(loop, (same, mine) -> mine.remove(this) && mine.isEmpty() ? null : mine);
         if (registration != null) {
             registration.cancel();
         }
@@ -134,9 +130,8 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     void remove(EpollRegistration registration) {
-        List<EpollStreams> mine = ALL.get(loop);
-        if (registrations.remove(registration) && registrations.isEmpty() && mine != null) {
-            end(mine);
+        if (registrations.remove(registration) && registrations.isEmpty()) {
+            end();
         }
     }
 

@@ -290,6 +290,9 @@ public final class AsyncOperations {
             return null;
         } catch (RdmaException | RuntimeException e) {
             return e;
+        } catch (Error e) {
+            // Its future would never end.
+            return Connection.reasonOf(e);
         }
     }
 

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.lang.foreign.ValueLayout;
 
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import io.rdmacm.verbs.work.RemoteMemory;
@@ -16,7 +17,9 @@ final class AtomicResult implements SendRing.Immediate {
     private RegisteredSlice slice;
     private long value;
 
+    /** Creates it, without the lock: an operation that the end of the stack tears apart would be done later. */
     AtomicResult(Connection connection) {
+        Stack.require();
         this.connection = connection;
     }
 

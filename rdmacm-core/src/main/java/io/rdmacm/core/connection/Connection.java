@@ -1370,9 +1370,9 @@ public final class Connection implements MetricSource, AutoCloseable {
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         Operations.checkAtomic(remote, 0);
+        AtomicResult result = new AtomicResult(this);
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
-            AtomicResult result = new AtomicResult(this);
             result.start(opcode, remote, first, second, result);
             await(COMPLETION, ring.last(), deadline.remaining(), SEND);
             return result.value();

@@ -180,7 +180,11 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
         Deadline deadline = Deadline.after(timeout);
         Objects.requireNonNull(peer, "peer");
         Objects.requireNonNull(settings, "settings");
-        return establish(() -> MessageLink.connect(this, loop, peer, settings, deadline), deadline);
+        return establish(() -> {
+            MessageLink link = new MessageLink(this, loop, settings, deadline);
+            link.connect(peer);
+            return link;
+        }, deadline);
     }
 
     /**
@@ -204,10 +208,20 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
         } catch (RdmaException e) {
             return CompletableFuture.failedFuture(e);
         }
-        MessageLink link = MessageLink.connect(this, loop, peer, settings, deadline);
-        link.result().whenComplete((connection, failure) ->
-                completions.execute(() -> finish(link, connection, failure, result)));
-        return result;
+        boolean begun = false;
+        try {
+            MessageLink link = new MessageLink(this, loop, settings, deadline);
+            var ignored = link.result().whenComplete((connection, failure) ->
+                    completions.execute(() -> finish(link, connection, failure, result)));
+            begun = true;
+            // From here on, the end of the link is the end of this, whatever it is.
+            link.connect(peer);
+            return result;
+        } finally {
+            if (!begun) {
+                leave();
+            }
+        }
     }
 
     /** Completes the future of the program, in a thread that may wait. */
@@ -356,12 +370,19 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     public ObjectName registerMXBean(String name) throws RdmaException {
         Objects.requireNonNull(name, "name");
         enter();
-        try (var _ = lock.hold()) {
-            if (statistics != null) {
-                throw new IllegalStateException("the manager is registered already: " + statistics.name());
+        try {
+            // Without the lock: JMX tells listeners of it.
+            ManagerStatistics registered = ManagerStatistics.register(this, name);
+            ManagerStatistics earlier;
+            try (var _ = lock.hold()) {
+                earlier = statistics;
+                statistics = earlier == null ? registered : earlier;
             }
-            statistics = ManagerStatistics.register(this, name);
-            return statistics.name();
+            if (earlier != null) {
+                registered.unregister();
+                throw new IllegalStateException("the manager is registered already: " + earlier.name());
+            }
+            return registered.name();
         } finally {
             leave();
         }
@@ -554,6 +575,7 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     }
 
     private void free() throws RdmaException {
+        ManagerStatistics registered;
         try (var _ = lock.hold()) {
             if (closed) {
                 return;
@@ -564,13 +586,16 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
             }
             loop.closeAll();
             closed = true;
-            if (statistics != null) {
-                statistics.unregister();
-            }
+            registered = statistics;
+        }
+        if (registered != null) {
+            registered.unregister();
         }
     }
 
     private void enter() throws RdmaException {
+        // What follows may fail for want of stack, but leave() may not: a close would wait for ever.
+        Stack.require();
         try (var _ = lock.hold()) {
             if (closed) {
                 throw new IllegalStateException("ConnectionManager is closed");

@@ -238,6 +238,18 @@ public final class ConnectionSettings {
         return Optional.ofNullable(loops);
     }
 
+    @Override
+    public String toString() {
+        return "ConnectionSettings[messageSize=" + messageSize + ", receiveBuffers=" + receiveBuffers
+                + ", sendBuffers=" + sendBuffers + ", operations=" + operations + ", parameters=" + parameters
+                + ", handshakeTimeout=" + handshakeTimeout + ", linger=" + linger + ", keepAlive=" + keepAlive
+                + ", ackTimeout=" + ackTimeout + ", typeOfService=" + typeOfService + ", route=" + route.length
+                + " bytes, localAddress=" + localAddress + ", waiting=" + waiting + ", inlineSize=" + inlineSize
+                + ", scatterGather=" + scatterGather + ", agreedSizes=" + agreedSizes + ", largeMessageSize="
+                + largeMessageSize + ", largeMessages=" + largeMessages + ", asyncLimit=" + asyncLimit
+                + ", asyncOverflow=" + asyncOverflow + ", handlers=" + handlers + ", loops=" + loops + "]";
+    }
+
     private static void requirePositive(String name, int value) {
         if (value < 1) {
             throw new IllegalArgumentException(name + " must be at least 1, not " + value);

@@ -63,6 +63,12 @@ public final class LoopSettings {
         return waiting;
     }
 
+    @Override
+    public String toString() {
+        return "LoopSettings[threads=" + threads + ", sharedReceives=" + sharedReceives + ", messageSize="
+                + messageSize + ", waiting=" + waiting + "]";
+    }
+
     /** Builds {@link LoopSettings}. */
     public static final class Builder {
         private int threads = 1;

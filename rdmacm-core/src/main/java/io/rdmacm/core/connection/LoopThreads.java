@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Parts;
 
 /** Loops that threads of the library drive: the same number for each device, started when they are first needed. */
 final class LoopThreads extends ConnectionLoopGroup {
@@ -35,10 +36,12 @@ final class LoopThreads extends ConnectionLoopGroup {
         }
         List<ConnectionLoop> list = loops.computeIfAbsent(device, d -> new ArrayList<>());
         if (list.size() < settings.threads()) {
-            ConnectionLoop loop = ConnectionLoop.open(manager, device, settings);
-            loop.start();
-            list.add(loop);
-            return loop;
+            try (Parts parts = new Parts()) {
+                ConnectionLoop loop = parts.add(ConnectionLoop.open(manager, device, settings), ConnectionLoop::close);
+                loop.start();
+                list.add(loop);
+                return parts.complete(loop);
+            }
         }
         turn = (turn + 1) % list.size();
         return list.get(turn);

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -48,7 +49,8 @@ final class MessageLink extends Link {
     // what Java Flight Recorder is told, null if it does not ask
     private final @Nullable Object handshake;
 
-    private MessageLink(ConnectionManager manager, CmLoop loop, ConnectionSettings settings, Deadline deadline) {
+    /** Creates the link of a client, which {@link #connect} begins to connect. */
+    MessageLink(ConnectionManager manager, CmLoop loop, ConnectionSettings settings, Deadline deadline) {
         super(loop);
         this.manager = manager;
         this.settings = settings;
@@ -68,19 +70,21 @@ final class MessageLink extends Link {
         this.handshake = ConnectionEvents.handshakeBegins(false);
     }
 
-    /** Starts the handshake of a client. All of it happens in the thread of the loop. */
-    static MessageLink connect(ConnectionManager manager, CmLoop loop, InetSocketAddress peer,
-            ConnectionSettings settings, Deadline deadline) {
-        MessageLink link = new MessageLink(manager, loop, settings, deadline);
-        loop.later(() -> link.start(peer, deadline));
-        return link;
+    /** Starts the handshake of a client. All of it happens in the thread of the loop. An Error ends it. */
+    void connect(InetSocketAddress peer) {
+        try {
+            loop().later(() -> start(peer));
+        } catch (Error e) {
+            stop();
+            fail(Connection.reasonOf(e));
+        }
     }
 
-    private void start(InetSocketAddress peer, Deadline end) {
+    private void start(InetSocketAddress peer) {
         if (isStopped()) {
             return;
         }
-        limit(end, HANDSHAKE);
+        limit(Objects.requireNonNull(deadline), HANDSHAKE);
         try {
             open();
             InetSocketAddress target = reachable(peer);

@@ -3,11 +3,11 @@ package io.rdmacm.core.connection;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.List;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.error.WorkRequestException;
 import io.rdmacm.verbs.pool.RegisteredSlice;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +27,7 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
     private final int target;
     private final boolean growing;
     private final Poster queue;
-    private final List<ReceiveBuffer> buffers = new ArrayList<>();
+    private final ArrayList<ReceiveBuffer> buffers = new ArrayList<>();
     private final ArrayDeque<ReceiveBuffer> spares = new ArrayDeque<>();
     private int posted;
     private int held;
@@ -54,7 +54,7 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
         try {
             grow();
         } catch (Throwable t) {
-            buffers.forEach(buffer -> buffer.slice().close());
+            close();
             throw t;
         }
     }
@@ -87,11 +87,9 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
         held--;
         if (closed) {
             device.reclaim(buffer.slice());
-        } else if (posted == target) {
-            spares.push(buffer);
         } else {
-            queue.post(buffer.requests(), buffer.index(), 1);
-            posted++;
+            spares.push(buffer);
+            postSpares();
         }
     }
 
@@ -99,7 +97,9 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
     void failed(ReceiveBuffer buffer) {
         buffer.held(false);
         held--;
-        spares.push(buffer);
+        if (growing) {
+            spares.push(buffer);
+        }
     }
 
     /** Returns the size in bytes of the largest message. */
@@ -137,13 +137,19 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
         }
     }
 
+    /** Posts spare buffers as far as they are missing. One that cannot be posted stays a spare. */
+    private void postSpares() throws RdmaException {
+        while (posted < target && !spares.isEmpty()) {
+            ReceiveBuffer buffer = spares.element();
+            queue.post(buffer.requests(), buffer.index(), 1);
+            spares.remove();
+            posted++;
+        }
+    }
+
     private void replenish() {
         try {
-            while (posted < target && !spares.isEmpty()) {
-                ReceiveBuffer buffer = spares.pop();
-                queue.post(buffer.requests(), buffer.index(), 1);
-                posted++;
-            }
+            postSpares();
             if (posted <= target / 2 && buffers.size() < (long) MOST_GROWTH * target) {
                 grow();
             }
@@ -153,17 +159,37 @@ final class ReceiveBuffers implements ReceiveBuffer.Owner {
         }
     }
 
-    /** Posts as many new buffers as are missing. */
+    /** Posts as many new buffers as are missing. Those that cannot be posted are spares. */
     private void grow() throws RdmaException {
         int first = buffers.size();
         int missing = target - posted;
         ReceiveRequests requests = ReceiveRequests.allocate(missing, 1);
-        for (int i = 0; i < missing; i++) {
-            RegisteredSlice slice = device.pool(messageSize).take();
-            requests.get(i).id(~(long) (first + i)).data(slice.region(), slice.offset(), messageSize);
-            buffers.add(new ReceiveBuffer(this, slice, requests, i));
+        buffers.ensureCapacity(first + missing);
+        int unposted = first;
+        try {
+            for (int i = 0; i < missing; i++) {
+                buffers.add(create(requests, i));
+            }
+            queue.post(requests, 0, missing);
+            unposted = buffers.size();
+        } catch (WorkRequestException e) {
+            unposted += e.failedIndex();
+            throw e;
+        } finally {
+            posted += unposted - first;
+            spares.addAll(buffers.subList(unposted, buffers.size()));
         }
-        queue.post(requests, 0, missing);
-        posted += missing;
+    }
+
+    /** Takes memory for a buffer, which is the next one. */
+    private ReceiveBuffer create(ReceiveRequests requests, int index) throws RdmaException {
+        RegisteredSlice slice = device.pool(messageSize).take();
+        try {
+            requests.get(index).id(~(long) buffers.size()).data(slice.region(), slice.offset(), messageSize);
+            return new ReceiveBuffer(this, slice, requests, index);
+        } catch (Throwable t) {
+            slice.close();
+            throw t;
+        }
     }
 }

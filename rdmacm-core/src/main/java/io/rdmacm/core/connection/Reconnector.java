@@ -273,13 +273,19 @@ public final class Reconnector implements MetricSource, AutoCloseable {
     /** {@return how many connections were made, how many attempts failed, and whether there is a connection now} */
     @Override
     public Map<String, Long> metrics() {
+        Map<String, Long> metrics = new LinkedHashMap<>();
+        Connection last;
         try (var _ = lock.hold()) {
-            Map<String, Long> metrics = new LinkedHashMap<>();
-            metrics.put("connected", current != null && current.isConnected() ? 1L : 0L);
+            last = current;
+            metrics.put("connected", 0L);
             metrics.put("connections", established);
             metrics.put("failedAttempts", failures);
-            return metrics;
         }
+        // Without the lock: it has a lock of its own.
+        if (last != null && last.isConnected()) {
+            metrics.put("connected", 1L);
+        }
+        return metrics;
     }
 
     /**

@@ -171,6 +171,11 @@ final class SendRing {
                 closed.initCause(e);
                 refused(closed, retract);
                 throw closed;
+            } catch (Error e) {
+                // Otherwise what its caller was told had failed would be posted later.
+                RdmaException failed = Connection.reasonOf(e);
+                refused(failed, retract);
+                throw failed;
             }
         }
     }

@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 
+import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +22,8 @@ final class SerialExecutor implements Executor {
 
     @Override
     public void execute(Runnable task) {
+        // Once it says that the thread runs, it must start it.
+        Stack.require();
         synchronized (this) {
             tasks.add(task);
             if (running) {

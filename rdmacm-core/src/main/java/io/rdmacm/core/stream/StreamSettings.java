@@ -219,6 +219,16 @@ public final class StreamSettings {
         return values().hashCode();
     }
 
+    @Override
+    public String toString() {
+        return "StreamSettings[sendQueueSize=" + sendQueueSize + ", receiveQueueSize=" + receiveQueueSize
+                + ", inlineSize=" + inlineSize + ", sendBufferSize=" + sendBufferSize + ", receiveBufferSize="
+                + receiveBufferSize + ", mapSlots=" + mapSlots + ", route=" + route.length + " bytes, keepAlive="
+                + keepAlive + ", retries=" + retries + ", ackTimeout=" + ackTimeout + ", linger=" + linger
+                + ", handshakeTimeout=" + handshakeTimeout + ", reuseAddress=" + reuseAddress + ", typeOfService="
+                + typeOfService + ", waiting=" + waiting + "]";
+    }
+
     private List<@Nullable Object> values() {
         return Arrays.asList(sendQueueSize, receiveQueueSize, inlineSize, sendBufferSize, receiveBufferSize, mapSlots,
                 ByteBuffer.wrap(route), keepAlive, retries, ackTimeout, linger, handshakeTimeout, reuseAddress,

@@ -284,12 +284,16 @@ class BoundsDeviceTest {
         ConnectionSettings few = ConnectionSettings.builder().messageSize(size).receiveBuffers(1).sendBuffers(1)
                 .operations(1).linger(LITTLE).build();
         try (Peers peers = new Peers(4, few); Peers.Pair pair = peers.connect(few)) {
+            // The device sends what finds no receive again and again, so that is nothing of size.
+            for (int i = 0; i < 3; i++) {
+                var ignored = pair.client().async().send(MemorySegment.NULL);
+            }
             MemorySegment data = MemorySegment.ofArray(new byte[size]);
             List<CompletableFuture<Void>> sends = new ArrayList<>();
             while (sends.isEmpty() || !sends.getLast().isCompletedExceptionally()) {
                 sends.add(pair.client().async().send(data));
             }
-            assertThat(sends).hasSizeBetween(64, 68);
+            assertThat(sends).hasSize(64 + 1);
             assertThatThrownBy(() -> Flavour.get(sends.getLast())).isInstanceOf(RdmaException.class)
                     .hasMessageContaining("operations already wait");
         }

@@ -22,6 +22,7 @@ import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.EndOfStack;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -62,6 +63,19 @@ class ConnectionLifecycleDeviceTest {
             }
             assertThatThrownBy(() -> peers.clients.connect(peers.listener.address(), Peers.LONG))
                     .isInstanceOf(IllegalStateException.class).hasMessageContaining("is closed");
+        }
+    }
+
+    @Test
+    void aConnectForWhichThereIsTooLittleStackKeepsNoCloseWaiting() throws Exception {
+        try (Peers peers = new Peers()) {
+            Background.Action connect = () -> {
+                var ignored = peers.clients.connectAsync(peers.listener.address(), TINY, Peers.TIMEOUT);
+            };
+            connect.run();
+            peers.listener.accept(Peers.TIMEOUT);
+            EndOfStack.run(connect);
+            Background.run(peers.clients::close).result();
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 
 import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.testing.Accessors;
 import org.junit.jupiter.api.Test;
 
 /** Settings that no connection could have are refused when they are made. */
@@ -78,6 +79,13 @@ class ConnectionSettingsTest {
                 .withMessage("large messages need a messageSize of at least 20, not 19");
         assertThat(builder.messageSize(20).build().agreedSizes()).isTrue();
         assertThat(builder.largeMessages(0, 0).build().agreedSizes()).isFalse();
+    }
+
+    @Test
+    void theTextNamesEachSetting() {
+        ConnectionSettings settings = ConnectionSettings.builder().messageSize(20).build();
+        Accessors.assertNamed(settings);
+        assertThat(settings).asString().contains("messageSize=20");
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.rdmacm.core.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.rdmacm.verbs.testing.Accessors;
 import org.junit.jupiter.api.Test;
 
 class LoopSettingsTest {
@@ -26,6 +27,12 @@ class LoopSettingsTest {
         assertThat(changed.messageSize()).isEqualTo(4);
         assertThat(changed.waiting()).isEqualTo(WaitPolicy.sleepAtOnce());
         assertThat(settings.threads()).isEqualTo(2);
+    }
+
+    @Test
+    void theTextNamesEachSetting() {
+        Accessors.assertNamed(LoopSettings.defaults());
+        assertThat(LoopSettings.builder().threads(7).build()).asString().contains("threads=7");
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import javax.management.Attribute;
 import javax.management.AttributeNotFoundException;
 import javax.management.MBeanAttributeInfo;
@@ -17,8 +18,10 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 import io.rdmacm.core.JmxMetrics;
+import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.metrics.MetricSource;
 import io.rdmacm.verbs.pool.RegisteredPool;
@@ -89,6 +92,33 @@ class MetricsDeviceTest {
             assertThat(server.metrics()).containsEntry("accepted", 1L).containsEntry("connectionsWaiting", 0L);
             assertReadByJmx(client);
             assertReadByJmx(server);
+        }
+    }
+
+    @Test
+    void ofRequestsThatTheProgramLooksAt() throws Exception {
+        try (Peers peers = new Peers()) {
+            CompletableFuture<Connection> rejected = peers.clients.connectAsync(peers.listener.address(),
+                    ConnectionSettings.defaults(), Peers.TIMEOUT);
+            peers.listener.nextRequest(Peers.TIMEOUT).reject(new byte[0]);
+            assertThatThrownBy(() -> Flavour.get(rejected)).isInstanceOf(RejectedException.class);
+            CompletableFuture<Connection> accepted = peers.clients.connectAsync(peers.listener.address(),
+                    ConnectionSettings.defaults(), Peers.TIMEOUT);
+            peers.listener.nextRequest(Peers.TIMEOUT).accept(Peers.TIMEOUT);
+            Flavour.get(accepted).close();
+            assertThat(peers.listener.metrics()).containsEntry("accepted", 1L).containsEntry("failedHandshakes", 1L);
+        }
+    }
+
+    @Test
+    void ofAStreamThatHasEndedBeforeItIsTaken() throws Exception {
+        try (RdmaStreamServer server = RdmaStreamServer.listen(
+                new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0))) {
+            RdmaStream.connect(server.localAddress(), Peers.TIMEOUT).close();
+            try (RdmaStream accepted = server.accept(Peers.TIMEOUT)) {
+                assertThat(accepted.read(ByteBuffer.allocate(1), Peers.TIMEOUT)).isNegative();
+                assertThat(server.metrics()).containsEntry("accepted", 1L).containsEntry("failedHandshakes", 0L);
+            }
         }
     }
 

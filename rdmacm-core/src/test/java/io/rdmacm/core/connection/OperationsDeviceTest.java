@@ -13,6 +13,7 @@ import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.EndOfStack;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.Seed;
@@ -21,6 +22,7 @@ import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -66,6 +68,18 @@ class OperationsDeviceTest {
 
     private static byte[] bytes(MemoryRegion region, long offset, int length) {
         return region.memory().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    @Test
+    void anAtomicOperationForWhichThereIsTooLittleStackIsNotDoneLater() throws Exception {
+        RemoteMemory word = remote.remoteMemory();
+        remote.memory().set(ValueLayout.JAVA_LONG, 0, 0);
+        Background.Action add = () -> {
+            long ignored = client.fetchAndAdd(word, 1, Peers.TIMEOUT);
+        };
+        add.run();
+        EndOfStack.run(add);
+        assertThat(client.fetchAndAdd(word, 0, Peers.TIMEOUT)).isEqualTo(2);
     }
 
     @ParameterizedTest

@@ -19,8 +19,10 @@ import io.rdmacm.core.testing.FakeRdmaCm;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.WorkRequestException;
+import io.rdmacm.verbs.internal.life.FailingSteps;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
@@ -288,6 +290,31 @@ class SendRingTest {
         assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> ring.post(false))
                 .withCauseInstanceOf(IllegalStateException.class);
         assertThat(told).containsExactly("0 RdmaClosedException", "1 RdmaClosedException");
+    }
+
+    @Test
+    void whatAnErrorHasKeptFromBeingPostedIsNotPostedLater() throws Exception {
+        // From now on, this thread has to take the queue from another one.
+        Background.run(() -> {
+            add(1);
+            ring.post(true);
+        }).result();
+        for (int before : new int[] {0, 1}) {
+            add(before);
+            add(telling, ring.takeSlice());
+            OutOfMemoryError error = new OutOfMemoryError("for a test");
+            FailingSteps.failNext(error, () -> assertThatExceptionOfType(RdmaException.class)
+                    .isThrownBy(() -> ring.post(true)).withCause(error));
+            assertThat(ring.hasUnposted()).isFalse();
+            assertThat(ring.last()).as("retracted if it is alone").isEqualTo(before == 0 ? 0 : 2);
+        }
+        ring.complete(0, null);
+        assertThat(told).containsExactly("0 done", "1 RdmaException", "2 RdmaException");
+        ring.close();
+        assertThat(pool().taken()).isZero();
+        add(1);
+        ring.post(true);
+        assertThat(posts()).containsExactly(List.of(0L), List.of(3L));
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.rdmacm.core.connection;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.core.RejectedException;
@@ -27,6 +28,20 @@ class ShortOfThreadsDeviceTest {
             try (var _ = new NoWorkers()) {
                 peers.listener.close();
                 assertThatThrownBy(() -> Flavour.get(accepting)).isInstanceOf(RdmaClosedException.class);
+            }
+        }
+    }
+
+    @Test
+    void whoWaitsIsToldThatHandlersTakeAll() throws Exception {
+        try (Peers peers = new Peers(8, ConnectionSettings.builder().handler(new ConnectionHandler() { }).build())) {
+            List<CompletableFuture<Connection>> accepting = List.of(peers.listener.acceptAsync(),
+                    peers.listener.acceptAsync());
+            try (var _ = new NoWorkers()) {
+                peers.listener.acceptAll();
+                for (CompletableFuture<Connection> future : accepting) {
+                    assertThatThrownBy(() -> Flavour.get(future)).isInstanceOf(IllegalStateException.class);
+                }
             }
         }
     }

@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
 import java.util.List;
 import javax.management.JMX;
 import javax.management.MBeanServer;
+import javax.management.MBeanServerDelegate;
+import javax.management.MBeanServerNotification;
+import javax.management.NotificationListener;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 
 import io.rdmacm.core.testing.Peers;
+import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
@@ -77,5 +82,28 @@ class StatisticsDeviceTest {
             }
         }
         assertThat(SERVER.isRegistered(name)).isFalse();
+    }
+
+    /** As a tool that reads the numbers of whatever is registered, in threads of its own. */
+    @Test
+    void whoIsToldOfARegistrationMayAskTheManager() throws Exception {
+        List<Integer> listeners = new ArrayList<>();
+        Peers peers = new Peers();
+        NotificationListener asking = (notification, none) -> {
+            if (((MBeanServerNotification) notification).getMBeanName().toString().contains("asking")) {
+                try {
+                    listeners.add(Background.call(() -> peers.servers.listeners().size()).result());
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        };
+        SERVER.addNotificationListener(MBeanServerDelegate.DELEGATE_NAME, asking, null, null);
+        try (peers) {
+            peers.servers.registerMXBean("asking");
+        } finally {
+            SERVER.removeNotificationListener(MBeanServerDelegate.DELEGATE_NAME, asking);
+        }
+        assertThat(listeners).containsExactly(1, 0);
     }
 }

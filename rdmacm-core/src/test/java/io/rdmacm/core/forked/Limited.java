@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
@@ -23,6 +24,7 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
+import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
@@ -37,8 +39,8 @@ import io.rdmacm.verbs.testing.ResourceCounts;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * A program that has too little: of locked memory, of open files, of permissions. It prints what it was told and
- * "fine" at the end; anything unexpected ends it with an exception.
+ * A program that has too little: of locked memory, of threads, of open files, of permissions. It prints what it was
+ * told and "fine" at the end; anything unexpected ends it with an exception.
  */
 public final class Limited {
     private static final Duration TIMEOUT = Duration.ofMinutes(4);
@@ -56,6 +58,7 @@ public final class Limited {
                 connections();
             }
             case "permissions" -> permissions();
+            case "threads" -> threads();
             case "files" -> files();
             case "filesAtTheStart" -> filesAtTheStart();
             default -> throw new IllegalArgumentException(args[0]);
@@ -115,6 +118,45 @@ public final class Limited {
         ResourceCounts after = ResourceCounts.await(
                 now -> now.objects() == before.objects() && now.files() <= before.files() + 8, TIMEOUT);
         expectEqual(after.objects(), before.objects());
+    }
+
+    /** There is a loop, but no thread for it. */
+    private static void threads() throws Exception {
+        ResourceCounts before = ResourceCounts.now();
+        try (ConnectionManager manager = ConnectionManager.open(); Listener listener = manager.listen(
+                new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0), 8, ConnectionSettings.defaults())) {
+            ConnectionSettings driven = ConnectionSettings.builder()
+                    .loops(manager.startLoops(LoopSettings.defaults())).build();
+            CountDownLatch end = new CountDownLatch(1);
+            List<Thread> threads = asManyAsThereMayBe(end);
+            refused(() -> manager.connect(listener.address(), driven, TIMEOUT));
+            end.countDown();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            exchange(manager, listener, driven);
+        }
+        ResourceCounts after = ResourceCounts.await(now -> now.objects() == before.objects(), TIMEOUT);
+        expectEqual(after.objects(), before.objects());
+    }
+
+    private static List<Thread> asManyAsThereMayBe(CountDownLatch end) {
+        List<Thread> threads = new ArrayList<>();
+        try {
+            while (true) {
+                threads.add(Thread.ofPlatform().daemon().start(() -> await(end)));
+            }
+        } catch (OutOfMemoryError e) {
+            return threads;
+        }
+    }
+
+    private static void await(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static void exchange(ConnectionManager manager, Listener listener, ConnectionSettings settings)

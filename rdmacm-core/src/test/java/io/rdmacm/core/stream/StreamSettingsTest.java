@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.testing.Accessors;
 import org.junit.jupiter.api.Test;
 
 /** What the settings accept. */
@@ -44,6 +45,12 @@ class StreamSettingsTest {
         }
         assertThatThrownBy(() -> StreamSettings.builder().waiting(null).build())
                 .isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void theTextNamesEachSetting() {
+        Accessors.assertNamed(StreamSettings.builder().retries(6).build());
+        assertThat(StreamSettings.builder().retries(6).build()).asString().contains("retries=6");
     }
 
     @Test

@@ -109,4 +109,13 @@ public final class EfaDeviceAttributes {
     public boolean has(EfaCapability capability) {
         return capabilities().contains(capability);
     }
+
+    @Override
+    public String toString() {
+        return "EfaDeviceAttributes[maxSendRequests=" + maxSendRequests() + ", maxReceiveRequests="
+                + maxReceiveRequests() + ", maxSendScatterGather=" + maxSendScatterGather()
+                + ", maxReceiveScatterGather=" + maxReceiveScatterGather() + ", maxInlineData=" + maxInlineData()
+                + ", maxInlineDataExtended=" + maxInlineDataExtended() + ", maxRdmaBytes=" + maxRdmaBytes()
+                + ", capabilities=" + capabilities() + "]";
+    }
 }

@@ -77,4 +77,10 @@ public final class EfaMemoryAttributes {
     public int rdmaReceive() {
         return Short.toUnsignedInt(efadv_mr_attr.rdma_recv_ic_id(struct));
     }
+
+    @Override
+    public String toString() {
+        return "EfaMemoryAttributes[valid=" + valid() + ", receive=" + receive() + ", rdmaRead=" + rdmaRead()
+                + ", rdmaReceive=" + rdmaReceive() + "]";
+    }
 }

@@ -115,6 +115,19 @@ public final class Mlx5DeviceAttributes {
         return mlx5dv_context.max_dc_init_rd_atom(struct);
     }
 
+    @Override
+    public String toString() {
+        return "Mlx5DeviceAttributes[version=" + version() + ", flags=0x" + Long.toHexString(flags())
+                + ", maxCompressedCompletions=" + maxCompressedCompletions() + ", compressionFormats=0x"
+                + Integer.toHexString(compressionFormats()) + ", tunnelOffloads=0x"
+                + Integer.toHexString(tunnelOffloads()) + ", maxDynamicRegisters=" + maxDynamicRegisters()
+                + ", maxClockInfoUpdate=" + maxClockInfoUpdate() + ", dcOnDemandPaging=0x"
+                + Integer.toHexString(dcOnDemandPaging()) + ", lagPorts=" + lagPorts() + ", signature=" + signature()
+                + ", maxLogStreams=" + maxLogStreams() + ", maxLogErroredStreams=" + maxLogErroredStreams()
+                + ", maxCopyLength=" + maxCopyLength() + ", crypto=" + crypto() + ", maxDcReadAtomic="
+                + maxDcReadAtomic() + ", maxDcInitiatorReadAtomic=" + maxDcInitiatorReadAtomic() + "]";
+    }
+
     /**
      * Which signatures a device computes ({@code struct mlx5dv_sig_caps}).
      *

@@ -67,4 +67,13 @@ public final class Mlx5PortAttributes {
     public int metadataMask() {
         return mlx5_ib_uapi_reg.mask(mlx5_ib_uapi_query_port.reg_c0(struct));
     }
+
+    @Override
+    public String toString() {
+        return "Mlx5PortAttributes[flags=0x" + Long.toHexString(flags()) + ", vport=" + vport() + ", vportVhcaId="
+                + vportVhcaId() + ", switchOwnerVhcaId=" + switchOwnerVhcaId() + ", steeringIcmReceive=0x"
+                + Long.toHexString(steeringIcmReceive()) + ", steeringIcmSend=0x"
+                + Long.toHexString(steeringIcmSend()) + ", metadata=0x" + Integer.toHexString(metadata())
+                + ", metadataMask=0x" + Integer.toHexString(metadataMask()) + "]";
+    }
 }

@@ -4,6 +4,7 @@ package io.rdmacm.core.internal.engine;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -55,6 +56,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private final ArrayDeque<L> established = new ArrayDeque<>();
     // who waits for a connection without a thread
     private final ArrayDeque<Waiter<L, ?>> waiters = new ArrayDeque<>();
+    // requests that were handed out before they were begun
+    private final Set<L> inspected = new HashSet<>();
     // how many requests have become connections, and how many have not
     private long accepted;
     private long failed;
@@ -208,9 +211,19 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             acceptable.signalAll();
             requested.signalAll();
             for (Waiter<L, ?> waiter : waiters) {
-                Workers.execute(() -> waiter.result.completeExceptionally(taken()));
+                work(() -> waiter.result.completeExceptionally(taken()));
             }
             waiters.clear();
+        }
+    }
+
+    /** Runs what may take long in a worker, or in the thread of the loop where no thread can be started. */
+    private void work(Runnable task) {
+        try {
+            Workers.execute(task);
+        } catch (OutOfMemoryError e) {
+            LOG.warn("no thread can be started for {}", this, e);
+            loop.later(task);
         }
     }
 
@@ -375,6 +388,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 requireNoTaker();
                 L link = requests.poll();
                 if (link != null) {
+                    inspected.add(link);
+                    link.onHandshakeEnd(() -> inspectedEnded(link));
                     return link;
                 }
                 if (deadline.hasPassed()) {
@@ -617,6 +632,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             LOG.debug("{} is asked in vain for what is not there", this, e);
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void inspectedEnded(L link) {
+        try (var _ = lock.hold()) {
+            if (inspected.remove(link)) {
+                count(link);
+            }
         }
     }
 

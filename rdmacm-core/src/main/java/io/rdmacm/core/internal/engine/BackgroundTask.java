@@ -3,6 +3,7 @@ package io.rdmacm.core.internal.engine;
 
 import java.time.Duration;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,10 @@ public abstract class BackgroundTask {
     private static final long EXIT_MILLIS = 2_000;
     private static final long SHORT_OF_MEMORY_NANOS = Duration.ofMillis(1).toNanos();
     private static final Runnable EXIT = BackgroundTask::awaitFinishing;
+
+    // tests let it fail
+    static volatile ThreadFactory threads = Thread.ofPlatform().daemon().name("rdmacm-background")
+            .inheritInheritableThreadLocals(false).factory();
 
     // Guards the static fields. Code that holds it calls nothing that may fail halfway: see submit().
     private static final Object LOCK = new Object();
@@ -143,8 +148,7 @@ public abstract class BackgroundTask {
     }
 
     private static Thread newThread() {
-        return Thread.ofPlatform().daemon().name("rdmacm-background").inheritInheritableThreadLocals(false)
-                .unstarted(new Tasks());
+        return threads.newThread(new Tasks());
     }
 
     /** What the thread does. */
@@ -212,12 +216,16 @@ public abstract class BackgroundTask {
                 if (submitted != null) {
                     return false;
                 }
-                current = null;
-                next = newThread();
-                if (hook != null) {
-                    removeHook(hook);
+                Thread following = newThread();
+                Thread last = hook;
+                if (last != null) {
+                    // One that could not be removed has nothing to wait for.
                     hook = null;
+                    removeHook(last);
                 }
+                // Nothing fails from here on: as long as this thread is the current one, no other runs tasks.
+                next = following;
+                current = null;
                 return true;
             }
         }

@@ -27,7 +27,7 @@ public final class Workers {
     }
 
     /** Waits until all tasks have ended. */
-    static void join() throws InterruptedException {
+    public static void join() throws InterruptedException {
         for (Thread thread = next(); thread != null; thread = next()) {
             thread.join();
         }

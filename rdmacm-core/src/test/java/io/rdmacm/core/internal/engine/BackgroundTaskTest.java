@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -135,6 +137,27 @@ class BackgroundTaskTest {
         all.complete(null);
         last.await();
         assertThat(log).containsExactlyElementsOf(expected);
+    }
+
+    @Test
+    void aThreadThatCannotEndForWantOfMemoryRemainsTheOnlyOne() throws Exception {
+        ThreadFactory threads = BackgroundTask.threads;
+        CountDownLatch tried = new CountDownLatch(2);
+        BackgroundTask.threads = work -> {
+            tried.countDown();
+            throw new InternalError("for a test");
+        };
+        try {
+            Counted task = Counted.of(1);
+            task.submit();
+            Thread thread = task.await();
+            tried.await();
+            Counted next = Counted.of(1);
+            next.submit();
+            assertThat(next.await()).isSameAs(thread);
+        } finally {
+            BackgroundTask.threads = threads;
+        }
     }
 
     /** So it keeps no class loader. */

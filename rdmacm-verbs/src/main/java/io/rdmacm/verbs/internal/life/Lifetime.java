@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -67,6 +68,7 @@ public final class Lifetime {
     private boolean freed;
     // the object could not be made, and may not be undone yet
     private volatile boolean failed;
+    private final AtomicBoolean undoing = new AtomicBoolean();
     // undoes the object first; null unless it was a part of another one
     private Parts.Undo<?> undoFirst;
     private Object part;
@@ -241,17 +243,23 @@ public final class Lifetime {
         failed = true;
     }
 
-    /** Frees what C has made, and leaves the parents. */
+    /**
+     * Frees what C has made, and leaves the parents, unless another thread is doing that. This one does not wait for
+     * it, because it may hold a lock that C's functions need.
+     */
     private void undo() throws RdmaException {
-        if (undoFirst != null) {
-            Parts.undo(part, undoFirst);
-            undoFirst = null;
+        if (undoing.compareAndSet(false, true)) {
+            try {
+                if (undoFirst != null) {
+                    Parts.undo(part, undoFirst);
+                    undoFirst = null;
+                }
+                free();
+                abandon();
+            } finally {
+                undoing.set(false);
+            }
         }
-        // not this, for others may ask for its text under locks that C's functions need
-        synchronized (children) {
-            free();
-        }
-        abandon();
     }
 
     /** Frees the native object, and releases what was kept for it. What has been done once is not done again. */

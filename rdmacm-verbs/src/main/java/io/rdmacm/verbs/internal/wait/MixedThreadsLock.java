@@ -15,7 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * platform thread does not rely on being woken, and a signal of a condition wakes all that wait for it.
  *
  * <p>Where the stack ends in a lock of the JDK, it is taken before the error is thrown, and nobody gives it up. This
- * one gives it up itself.
+ * one gives it up itself. An unlock needs no more stack than the lock did, unless only the lock has been compiled by
+ * then: where the stack ends in such an unlock, the lock stays held. To rule that out, each lock() would have to call
+ * as deep.
  */
 public final class MixedThreadsLock extends ReentrantLock implements AutoCloseable {
     private static final long serialVersionUID = 1L;

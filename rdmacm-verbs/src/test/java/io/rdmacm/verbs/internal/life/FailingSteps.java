@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.concurrent.Callable;
 
+import io.rdmacm.verbs.testing.Background;
+
 /** Lets the making of objects fail at each of its steps, for want of memory or of stack. */
 public final class FailingSteps {
     private FailingSteps() {
@@ -41,6 +43,22 @@ public final class FailingSteps {
         int step = 0;
         while (failsAt(step, 2, new OutOfMemoryError("for a test"), factory, () -> "whatever")) {
             step++;
+        }
+    }
+
+    /** Lets the next step of this thread fail, at which it makes an object or takes the use of a queue away. */
+    public static void failNext(Error error, Background.Action action) throws Exception {
+        Thread thread = Thread.currentThread();
+        Lifetime.eachStep = () -> {
+            if (Thread.currentThread() == thread) {
+                Lifetime.eachStep = () -> { };
+                throw error;
+            }
+        };
+        try {
+            action.run();
+        } finally {
+            Lifetime.eachStep = () -> { };
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 import io.rdmacm.verbs.error.RdmaException;
@@ -349,6 +350,46 @@ class LifetimeTest {
         assertThat(released).containsExactly("memory");
         close(other);
         assertThat(freed).hasSize(1);
+    }
+
+    /** As a thread that uses an id, whose channel's lock is needed to destroy the queue pair of the id. */
+    @Test
+    void whoHoldsALockThatUndoingNeedsDoesNotWaitForAThreadThatUndoes() throws Exception {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime other = begin(Parent.class, "o");
+        ReentrantLock needed = new ReentrantLock();
+        unfreeable = Failures.of("rdma_destroy_qp", 16);
+        assertThatThrownBy(() -> Lifetime.make(Child.class, List.of(parent, other), arena -> 7, address -> {
+            needed.lock();
+            try {
+                free(address);
+            } finally {
+                needed.unlock();
+            }
+        }, (life, address) -> {
+            throw new StackOverflowError("no");
+        })).hasMessage("no");
+        unfreeable = null;
+
+        CountDownLatch held = new CountDownLatch(1);
+        Background<Void> holding = Background.run(() -> {
+            needed.lock();
+            try {
+                held.countDown();
+                while (!needed.hasQueuedThreads()) {
+                    Thread.yield();
+                }
+                assertThatIllegalStateException().isThrownBy(() -> close(other)).withMessageContaining("Child");
+            } finally {
+                needed.unlock();
+            }
+        });
+        held.await();
+        Background<Void> undoing = Background.run(() -> close(parent));
+        holding.result();
+        undoing.result();
+        assertThat(freed).containsExactly(7L);
+        close(other);
     }
 
     @Test
