@@ -2,73 +2,160 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.io.Serializable;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
-import io.rdmacm.bench.device.machine.Cpus;
-import io.rdmacm.bench.device.measure.Usage;
-import io.rdmacm.bench.report.Result;
-import io.rdmacm.bench.report.Side;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.machine.Usage;
+import io.rdmacm.bench.device.measure.End;
+import io.rdmacm.bench.device.measure.Outcome;
+import io.rdmacm.core.connection.Connection;
+import io.rdmacm.core.connection.ConnectionHandler;
+import io.rdmacm.core.connection.ConnectionManager;
+import io.rdmacm.core.connection.ConnectionSettings;
+import io.rdmacm.core.connection.Listener;
+import io.rdmacm.core.connection.LoopSettings;
+import io.rdmacm.core.connection.Message;
+import io.rdmacm.verbs.error.RdmaException;
 
 /**
- * What many connections in one process take: memory, files and threads of the server, and the time to set them up.
- * Nothing in C is measured beside it.
+ * One end of many connections in one loop: what they take of memory, files and threads of the server, and the time to
+ * set them up. The client sends a message over each, which the server answers: over some first, so that what those take
+ * that follow does not include the code and what all share.
  */
-final class ManyConnections {
-    /** The name of the results. */
-    static final String NAME = "many_connections";
-
-    // so many times fewer connections with receives of their own: their memory has to fit into a small machine
-    private static final int FEWER = 5;
-    // Of this size from the start, so that resident memory grows by what is outside of the heap.
-    private static final int HEAP_MEGABYTES = 128;
+final class ManyConnections implements End, ConnectionHandler {
+    private static final int AT_ONCE = 100;
+    private static final int BACKLOG = 1024;
+    private static final int BUFFERS = 4;
+    private static final int SHARED_RECEIVES = 1024;
+    private static final int LARGEST_MESSAGE = 4096;
+    private static final int MESSAGE = 64;
+    private static final double NANOS_PER_SECOND = 1e9;
     private static final double KIB = 1024;
 
-    private ManyConnections() {
-    }
+    private final boolean client;
+    private final int count;
+    private final int early;
+    private final ConnectionManager manager;
+    private final ConnectionSettings settings;
+    // null for a client
+    private final Listener listener;
+    private final MemorySegment data = Arena.ofAuto().allocate(MESSAGE);
+    private final CompletableFuture<Void> first = new CompletableFuture<>();
+    private final CompletableFuture<Void> all = new CompletableFuture<>();
+    // null for a server
+    private InetSocketAddress server;
+    // with the first connections
+    private Usage before;
+    // only used by the thread of the loop
+    private int received;
 
     /**
-     * Measures connections with shared receives, and fewer with receives of their own.
+     * Prepares an end.
      *
-     * @param count how many connections share receives
+     * @param shared whether the connections share receives, instead of having their own
+     * @param count how many connections
+     * @param client whether this is the end that connects
      */
-    static void run(Cpus cpus, int count, Collector collector) throws IOException, InterruptedException {
-        measure("shared", cpus, count, collector);
-        measure("own", cpus, count / FEWER, collector);
-    }
-
-    private static void measure(String receives, Cpus cpus, int count, Collector collector)
-            throws IOException, InterruptedException {
-        // in new processes, which hold no memory of earlier measurements
-        try (PeerProcess server = new PeerProcess(cpus.server(), HEAP_MEGABYTES);
-                PeerProcess client = new PeerProcess(cpus.client(), HEAP_MEGABYTES)) {
-            JavaBench.connect(server, client, "many", 0, receives + " " + count);
-            server.send("run");
-            client.send("run");
-            String[] took = client.receive("took").split(" ");
-            Usage used = Usage.parse(server.receive("used"));
-            JavaBench.close(server, client);
-            Map<String, Object> params = new LinkedHashMap<>();
-            params.put("receives", receives);
-            params.put("connections", count);
-            double heap = (double) used.heap() / count;
-            double registered = (double) used.registered() / count;
-            double resident = used.resident() / KIB / count;
-            double setUp = Double.parseDouble(took[0]);
-            add(collector, params, "heap", "B/connection", heap);
-            add(collector, params, "registered", "B/connection", registered);
-            add(collector, params, "resident", "KiB/connection", resident);
-            add(collector, params, "files", "in all", used.files());
-            add(collector, params, "threads", "in all", used.threads());
-            add(collector, params, "set_up", "s", setUp);
-            add(collector, params, "exchange", "s", Double.parseDouble(took[1]));
-            DeviceBenchmark.say("%d connections with %s receives: %.0f B of heap, %.0f B registered and %.1f KiB "
-                    + "resident each, set up in %.1f s", count, receives, heap, registered, resident, setUp);
+    ManyConnections(boolean shared, int count, boolean client) throws IOException {
+        this.client = client;
+        this.count = count;
+        this.early = Math.min(AT_ONCE, count);
+        manager = ConnectionManager.open();
+        LoopSettings.Builder loops = LoopSettings.builder();
+        if (shared) {
+            loops.sharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE);
+        }
+        settings = ConnectionSettings.builder().messageSize(LARGEST_MESSAGE).sendBuffers(BUFFERS).operations(BUFFERS)
+                .handshakeTimeout(ConnectionEnd.LIMIT).handler(this).loops(manager.startLoops(loops.build())).build();
+        listener = client ? null : manager.listen(Port.anyPort(), BACKLOG, settings);
+        if (listener != null) {
+            listener.acceptAll();
         }
     }
 
-    private static void add(Collector collector, Map<String, Object> params, String metric, String unit,
-            double value) {
-        collector.add(new Result(NAME, Side.JAVA, params, metric, unit, value));
+    @Override
+    public Serializable address() throws IOException {
+        return client ? null : listener.address();
+    }
+
+    /** Sets up the first connections, and uses them. */
+    @Override
+    public void connect(Serializable peer) throws IOException, InterruptedException {
+        if (client) {
+            server = (InetSocketAddress) peer;
+            send(ManagedConnections.connect(manager, server, settings, early));
+        }
+        ConnectionEnd.await(first);
+        before = Usage.now();
+    }
+
+    /** Sets up the others; on the server, tells what they use. */
+    @Override
+    public Outcome run() throws IOException, InterruptedException {
+        if (!client) {
+            ConnectionEnd.await(all);
+            Usage used = Usage.now().minus(before);
+            return Outcome.none().and("heap", "B/connection", (double) used.heap() / count)
+                    .and("registered", "B/connection", (double) used.registered() / count)
+                    .and("resident", "KiB/connection", used.resident() / KIB / count)
+                    .and("files", "in all", used.files()).and("threads", "in all", used.threads());
+        }
+        List<Connection> connections = new ArrayList<>();
+        long start = System.nanoTime();
+        while (connections.size() < count) {
+            connections.addAll(ManagedConnections.connect(manager, server, settings,
+                    Math.min(AT_ONCE, count - connections.size())));
+        }
+        long connected = System.nanoTime();
+        send(connections);
+        ConnectionEnd.await(all);
+        return Outcome.none().and("set_up", "s", (connected - start) / NANOS_PER_SECOND)
+                .and("exchange", "s", (System.nanoTime() - connected) / NANOS_PER_SECOND);
+    }
+
+    private void send(List<Connection> connections) throws RdmaException {
+        for (Connection connection : connections) {
+            send(connection, data);
+        }
+    }
+
+    private static void send(Connection connection, MemorySegment message) throws RdmaException {
+        if (!connection.queue().send(message)) {
+            throw new IllegalStateException("no room for one message");
+        }
+    }
+
+    @Override
+    public void onMessage(Connection connection, Message message) {
+        try {
+            if (!client) {
+                send(connection, message.memory());
+            }
+            received++;
+            if (received == early) {
+                first.complete(null);
+            } else if (received == early + count) {
+                all.complete(null);
+            }
+        } catch (RdmaException | RuntimeException e) {
+            onDisconnect(connection, new RdmaException("message", e.toString()));
+        }
+    }
+
+    @Override
+    public void onDisconnect(Connection connection, RdmaException reason) {
+        first.completeExceptionally(reason);
+        all.completeExceptionally(reason);
+    }
+
+    @Override
+    public void close() throws IOException {
+        manager.close();
     }
 }

@@ -4,135 +4,96 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
-import io.rdmacm.bench.device.machine.CPrograms;
-import io.rdmacm.bench.device.machine.Commands;
-import io.rdmacm.bench.device.machine.Cpus;
 import io.rdmacm.bench.device.machine.Port;
-import io.rdmacm.bench.device.measure.Measurement;
-import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.machine.Programs;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Polling;
-import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.device.LinkLayer;
-import io.rdmacm.verbs.queue.QueuePairType;
 
 /** The C side: {@code ib_send_lat} and the other programs of perftest, each as a server and a client. */
-final class Perftest implements Bench {
-    private static final Duration LIMIT = Duration.ofMinutes(3);
-    private static final Duration START = Duration.ofSeconds(60);
-    private static final int PORTS = 18515;
-    private static final int PORTS_COUNT = 10_000;
-    private static final int POLL_MILLIS = 20;
-    private static final String LISTENS = "0A";
-    private static final double NANOS_PER_SECOND = 1e9;
+final class Perftest {
     // If the peers share one CPU, perftest often fails to measure the CPU frequency.
     private static final int TRIES = 8;
+    private static final Pattern SAMPLE = Pattern.compile("[0-9]+, ([0-9.e+]+)");
+    private static final Pattern BANDWIDTH = Pattern.compile("([0-9]+)\\s+[0-9]+\\s+\\S+\\s+(\\S+)\\s+(\\S+)");
+    // for smaller messages, the rate has more digits than the bandwidth
+    private static final int SMALL = 4096;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MEBI = 1 << 20;
+    private static final double MEGA = 1e6;
 
     private final Port port;
-    private final Cpus cpus;
-    private final CPrograms programs;
-    private final double cyclesPerMicrosecond;
+    private final Programs programs;
+    // that perftest counts in a microsecond
+    private double cycles;
 
-    Perftest(Port port, Cpus cpus, CPrograms programs) throws IOException, InterruptedException {
+    Perftest(Port port, Programs programs) {
         this.port = port;
-        this.cpus = cpus;
         this.programs = programs;
-        this.cyclesPerMicrosecond = programs.cyclesPerMicrosecond();
     }
 
-    /** {@return the name of the program for a measurement} */
-    static String program(Measurement measurement) {
-        String figure = measurement.figure() == Measurement.Figure.LATENCY ? "lat" : "bw";
-        return "ib_" + measurement.operation().id() + "_" + figure;
+    /** Measures latencies as perftest tells them, which are halves of round trips where the peer answers. */
+    Outcome run(Measurement measurement) throws IOException, InterruptedException {
+        return run(measurement, 1);
     }
 
-    @Override
-    public Side side() {
-        return Side.C;
-    }
-
-    @Override
-    public Outcome run(Measurement measurement) throws IOException, InterruptedException {
-        if (measurement.figure() == Measurement.Figure.LATENCY) {
-            return new Outcome.Latencies(PerftestOutput.latencies(execute(measurement), cyclesPerMicrosecond));
+    /**
+     * Measures once.
+     *
+     * @param times how many of the latencies that perftest tells make one
+     */
+    Outcome run(Measurement measurement, int times) throws IOException, InterruptedException {
+        if (measurement.latency()) {
+            if (cycles == 0) {
+                cycles = Double.parseDouble(
+                        programs.run(Map.of(), List.of(programs.compiled("cycles").toString())).strip());
+            }
+            return Outcome.latencies(execute(measurement, output -> latencies(output, cycles / times)));
         }
         for (int i = 0; i < TRIES; i++) {
-            double rate = PerftestOutput.messagesPerSecond(execute(measurement));
-            if (rate <= 0) {
-                rate = preloadedRate(measurement);
+            double rate = execute(measurement, Perftest::messagesPerSecond);
+            Path elapsed = programs.file("elapsed");
+            if (rate <= 0 && measurement.polling() == Polling.YIELD && Files.exists(elapsed)) {
+                rate = measurement.iterations() * NANOS_PER_SECOND / Long.parseLong(Files.readString(elapsed).strip());
             }
             if (rate > 0) {
-                return new Outcome.Throughput(rate);
+                return Outcome.throughput(rate, measurement.size());
             }
         }
-        throw new IOException(program(measurement) + " could not measure the frequency of the CPU");
+        throw new IOException(measurement.name() + ": perftest could not measure the frequency of the CPU");
     }
 
-    /** Returns the rate that the preloaded library measured; 0 if it is not used. */
-    private double preloadedRate(Measurement measurement) throws IOException {
-        Path elapsed = programs.elapsed();
-        return measurement.polling() == Polling.YIELD && Files.exists(elapsed)
-                ? measurement.iterations() * NANOS_PER_SECOND / Long.parseLong(Files.readString(elapsed).strip()) : 0;
-    }
-
-    private String execute(Measurement measurement) throws IOException, InterruptedException {
-        int tcpPort = PORTS + ThreadLocalRandom.current().nextInt(PORTS_COUNT);
-        List<String> options = options(measurement, tcpPort);
-        Map<String, String> environment = environment(measurement);
-        Map<String, String> ofClient = new HashMap<>(environment);
-        ofClient.put("RDMACM_ELAPSED", programs.elapsed().toString());
-        Files.deleteIfExists(programs.elapsed());
-        List<String> client = command(cpus.client(), options);
+    private <T> T execute(Measurement measurement, Programs.Reader<T> reader) throws IOException, InterruptedException {
+        List<String> server = options(measurement, Programs.anyPort());
+        List<String> client = new ArrayList<>(server);
         client.add("127.0.0.1");
-        Path output = Files.createTempFile("rdmacm-bench", ".server");
-        Process server = Commands.start(environment, output, command(cpus.server(), options));
-        try {
-            awaitListener(server, tcpPort, output);
-            String text = Commands.run(LIMIT, ofClient, client);
-            server.waitFor(START.toSeconds(), TimeUnit.SECONDS);
-            return text;
-        } finally {
-            server.destroyForcibly().waitFor();
-            Files.delete(output);
+        Files.deleteIfExists(programs.file("elapsed"));
+        Map<String, String> environment = new HashMap<>();
+        if (measurement.polling() == Polling.YIELD) {
+            environment.put("LD_PRELOAD", programs.compiled("yield", "-shared", "-fPIC", "-ldl").toString());
+            environment.put("RDMACM_ELAPSED", programs.file("elapsed").toString());
+            if (measurement.operation() == Measurement.Operation.WRITE && measurement.latency()) {
+                environment.put("RDMACM_YIELD_ALWAYS", "1");
+            }
         }
-    }
-
-    private static List<String> command(List<String> prefix, List<String> options) {
-        List<String> command = new ArrayList<>(prefix);
-        command.addAll(options);
-        return command;
-    }
-
-    private Map<String, String> environment(Measurement measurement) throws IOException, InterruptedException {
-        if (measurement.polling() != Polling.YIELD) {
-            return Map.of();
-        }
-        String library = programs.yielding().toString();
-        boolean watches = measurement.operation() == Operation.WRITE
-                && measurement.figure() == Measurement.Figure.LATENCY;
-        return watches ? Map.of("LD_PRELOAD", library, "RDMACM_YIELD_ALWAYS", "1") : Map.of("LD_PRELOAD", library);
+        return programs.besideServer(environment, server, client, reader);
     }
 
     /** Returns the program with its options, without the server's address: the same for both sides. */
-    List<String> options(Measurement measurement, int tcpPort) {
-        List<String> options = new ArrayList<>(List.of(program(measurement), "-F",
+    List<String> options(Measurement measurement, String tcpPort) {
+        List<String> options = new ArrayList<>(List.of(
+                "ib_" + measurement.operation().id() + (measurement.latency() ? "_lat" : "_bw"), "-F",
                 "-d", port.device().name(), "-i", Integer.toString(port.number()),
                 "-m", Integer.toString(port.attributes().activeMtu()),
-                "-p", Integer.toString(tcpPort), "-n", Integer.toString(measurement.iterations())));
+                "-p", tcpPort, "-n", Integer.toString(measurement.iterations())));
         if (port.attributes().linkLayer() != LinkLayer.INFINIBAND || port.attributes().globalRouteRequired()) {
             options.addAll(List.of("-x", Integer.toString(port.gid().index())));
-        }
-        if (measurement.transport() == QueuePairType.UD) {
-            options.addAll(List.of("-c", "UD"));
         }
         if (measurement.polling().usesEvents()) {
             options.add("-e");
@@ -141,50 +102,52 @@ final class Perftest implements Bench {
             case SEND, WRITE -> options.addAll(List.of("-I", "0"));
             default -> options.addAll(List.of("-o", Integer.toString(port.reads())));
         }
-        if (measurement.operation() != Operation.ATOMIC) {
+        if (measurement.operation() != Measurement.Operation.ATOMIC) {
             options.addAll(List.of("-s", Integer.toString(measurement.size())));
         }
-        if (measurement.figure() == Measurement.Figure.LATENCY) {
+        if (measurement.latency()) {
             options.addAll(List.of("-U", "-C"));
         } else {
             options.addAll(List.of("-N", "-Q", "1", "-t", Integer.toString(measurement.depth())));
-            if (measurement.operation() == Operation.SEND) {
+            if (measurement.operation() == Measurement.Operation.SEND) {
                 options.addAll(List.of("-r", Integer.toString(measurement.receives(measurement.iterations()))));
             }
         }
         return options;
     }
 
-    /** Waits until the server listens, without connecting: it would take that for the client. */
-    private static void awaitListener(Process server, int tcpPort, Path output)
-            throws IOException, InterruptedException {
-        long end = System.nanoTime() + START.toNanos();
-        while (!listens(tcpPort)) {
-            if (!server.isAlive() || System.nanoTime() - end > 0) {
-                throw new IOException("the server does not listen: " + Files.readString(output).strip());
-            }
-            Thread.sleep(POLL_MILLIS);
+    /**
+     * Returns the samples of a latency test that was run with {@code -U} and {@code -C}, in microseconds.
+     *
+     * @param text the output
+     * @param cycles how many of its cycles are a microsecond
+     */
+    static double[] latencies(String text, double cycles) throws IOException {
+        if (!text.contains("#, cycles")) {
+            throw new IOException("no samples in cycles: " + text.strip());
         }
+        double[] samples = text.substring(text.indexOf("#, cycles")).lines().map(String::strip).map(SAMPLE::matcher)
+                .filter(sample -> sample.matches()).mapToDouble(sample -> Double.parseDouble(sample.group(1)) / cycles)
+                .toArray();
+        if (samples.length == 0) {
+            throw new IOException("no samples: " + text.strip());
+        }
+        return samples;
     }
 
-    private static boolean listens(int tcpPort) throws IOException {
-        String local = ":" + HexFormat.of().withUpperCase().toHexDigits((short) tcpPort);
-        for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
-            if (!Files.exists(Path.of(table))) {
-                continue;
-            }
-            for (String line : Files.readAllLines(Path.of(table))) {
-                String[] columns = line.strip().split("\\s+");
-                if (columns.length > 3 && columns[1].endsWith(local) && columns[3].equals(LISTENS)) {
-                    return true;
-                }
-            }
+    /**
+     * Returns the average of a bandwidth test in messages per second; 0 if perftest could not measure the CPU frequency
+     * and printed no figure.
+     */
+    static double messagesPerSecond(String text) throws IOException {
+        var row = text.lines().map(String::strip).map(BANDWIDTH::matcher).filter(line -> line.matches()).findFirst()
+                .orElseThrow(() -> new IOException("no result: " + text.strip()));
+        long size = Long.parseLong(row.group(1));
+        String average = row.group(2);
+        String rate = row.group(3);
+        if (!average.matches("[0-9.]+") || !rate.matches("[0-9.]+")) {
+            return 0;
         }
-        return false;
-    }
-
-    @Override
-    public void close() {
-        // each measurement starts its own processes
+        return size < SMALL ? Double.parseDouble(rate) * MEGA : Double.parseDouble(average) * MEBI / size;
     }
 }

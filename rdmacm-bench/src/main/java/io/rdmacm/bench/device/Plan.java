@@ -2,148 +2,123 @@
 package io.rdmacm.bench.device;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 
-import io.rdmacm.bench.device.measure.Measurement;
-import io.rdmacm.bench.device.measure.Measurement.Figure;
-import io.rdmacm.bench.device.measure.Operation;
+import io.rdmacm.bench.device.ConnectionTrial.Pattern;
+import io.rdmacm.bench.device.ConnectionTrial.Way;
+import io.rdmacm.bench.device.ManagedConnections.Receives;
+import io.rdmacm.bench.device.Measurement.Operation;
+import io.rdmacm.bench.device.machine.Port;
+import io.rdmacm.bench.device.machine.Programs;
+import io.rdmacm.bench.device.measure.End.Load;
 import io.rdmacm.bench.device.measure.Polling;
-import io.rdmacm.bench.device.measure.Trial;
-import io.rdmacm.bench.device.measure.Trial.Pattern;
-import io.rdmacm.bench.device.measure.Trial.Way;
-import io.rdmacm.bench.device.stream.StreamTrial;
-import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.bench.device.stream.Rstream;
+import io.rdmacm.bench.device.stream.StreamWay;
+import io.rdmacm.bench.report.Summary;
 
 /**
  * The list of what is measured.
  *
- * @param measurements the measurements in order
- * @param trials the trials over connections; those with the same reference stand together
- * @param streams the trials of streams of bytes; those with the same reference stand together
- * @param amongChannels the round trips of Netty while other channels are open; those of as many stand together
- * @param trialRounds how often each trial and the set-up of connections are repeated
- * @param rounds how often each measurement is repeated, both sides in turn
- * @param warmUp the number of operations before the first measurement of each kind, on the Java side
- * @param connections how many connections are set up at once
- * @param connectionWarmUp how often they are set up before it counts, on the Java side
- * @param registrations how often memory of each size is registered
- * @param registered the sizes that are registered, in bytes
- * @param manyConnections how many connections one process holds whose memory is measured
+ * @param quick a few sizes and repetitions, for some minutes; otherwise all sizes and modes
+ * @param twoCpus whether peers can be busy at the same time
  */
-record Plan(List<Measurement> measurements, List<Trial> trials, List<List<StreamTrial>> streams,
-        List<List<StreamTrial>> amongChannels, int trialRounds, int rounds, int warmUp, int connections,
-        int connectionWarmUp, int registrations, List<Integer> registered, int manyConnections) {
+record Plan(boolean quick, boolean twoCpus) {
+    /** The size of messages that code is warmed up with. */
+    static final int SMALL = 64;
+    /** The name of the results of what many connections take. */
+    static final String MANY_CONNECTIONS = "many_connections";
+
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
     private static final int DEPTH = 128;
-    private static final int SMALL = 64;
     private static final int IN_FLIGHT = 16;
     private static final int MAX_BYTES = 64 * MIB;
     private static final int MIN_ITERATIONS = 20;
+    // the way through a connection is longer than that through a queue pair
+    private static final int WARM_UPS = 5;
+    // The handlers of Netty become fast late.
+    private static final int STREAM_WARM_UP = 50_000;
 
-    /**
-     * Returns a plan for a minute or two.
-     *
-     * @param twoCpus whether peers can be busy at the same time
-     * @param mtu the MTU of the port, which limits datagrams
-     */
-    static Plan quick(boolean twoCpus, int mtu) {
-        return new Plan(measurements(twoCpus, mtu, List.of(64, 4 * KIB, 64 * KIB), List.of(64),
-                List.of(4 * KIB, 64 * KIB, MIB), List.of(1, 16), 500), trials(twoCpus, 3000, 600),
-                StreamTrial.groups(3000, 600), StreamTrial.amongChannels(3000), 5, 2, 2000, 50, 8, 21,
-                List.of(4 * KIB, MIB), 500);
-    }
-
-    /**
-     * Returns a plan with all sizes and modes, for a quarter of an hour.
-     *
-     * @param twoCpus whether peers can be busy at the same time
-     * @param mtu the MTU of the port, which limits datagrams
-     */
-    static Plan full(boolean twoCpus, int mtu) {
-        List<Integer> sizes = powersOf(4);
-        return new Plan(measurements(twoCpus, mtu, sizes, powersOf(8), sizes, List.of(1, 2, 4, 8, 16, 32, 64), 2000),
-                trials(twoCpus, 10_000, 2000), StreamTrial.groups(10_000, 2000),
-                StreamTrial.amongChannels(10_000), 9, 3, 10_000, 100, 100, 51,
-                List.of(4 * KIB, 64 * KIB, MIB, 16 * MIB), 5000);
-    }
-
-    /** {@return this plan with the round trips and streams of {@link Jucx}, which polls} */
-    Plan withJucx() {
-        List<Trial> all = new ArrayList<>(trials);
-        trials.stream().filter(trial -> trial.way() == Way.RECEIVE && !trial.polling().usesEvents())
-                .map(trial -> trial.by(Way.JUCX)).forEach(all::add);
-        return new Plan(measurements, all, streams, amongChannels, trialRounds, rounds, warmUp, connections,
-                connectionWarmUp, registrations, registered, manyConnections);
-    }
-
-    private static List<Integer> powersOf(int base) {
-        List<Integer> sizes = new ArrayList<>();
-        for (int size = 1; size <= 4 * MIB; size *= base) {
-            sizes.add(size);
+    /** {@return all but what needs new processes} */
+    List<Trial.Group> groups(Port port, Programs programs) {
+        Perftest perftest = new Perftest(port, programs);
+        List<Trial.Group> groups = new ArrayList<>();
+        for (Measurement one : measurements()) {
+            groups.add(new Trial.Group(() -> perftest.run(one), List.of(Trial.of(one.name(), one.params(), one,
+                    one.size(), one.iterations(), new Load(Math.min(one.size(), SMALL), 0, warmUp()))),
+                    quick ? 2 : 3));
         }
-        return sizes;
+        int roundTrips = quick ? 3000 : 10_000;
+        int operations = quick ? 600 : 2000;
+        Polling fastest = twoCpus ? Polling.BUSY : Polling.YIELD;
+        for (Polling polling : List.of(fastest, Polling.EVENTS, Polling.AWAIT)) {
+            groups.add(connection(perftest, Pattern.ROUND_TRIP, polling, SMALL, 1, roundTrips, Way.values()));
+        }
+        for (Polling polling : List.of(fastest, Polling.AWAIT)) {
+            groups.add(connection(perftest, Pattern.STREAM, polling, 64 * KIB, IN_FLIGHT, operations, Way.values()));
+        }
+        groups.add(connection(perftest, Pattern.READS, Polling.BUSY, 64 * KIB, IN_FLIGHT, operations, Way.HANDLER,
+                Way.QUEUE_PAIR));
+        groups.add(connection(perftest, Pattern.LARGE, Polling.BUSY, MIB, 1, operations / 10, Way.RECEIVE));
+        groups.add(stream(port, programs, true, SMALL, roundTrips));
+        groups.add(stream(port, programs, false, 64 * KIB, operations));
+        groups.add(stream(port, programs, false, MIB, operations / 10));
+        groups.add(setUp(port, programs));
+        for (Receives receives : Receives.values()) {
+            groups.add(managedSetUp(port, programs, receives));
+        }
+        return groups;
+    }
+
+    /** {@return what many connections take: with shared receives, and fewer with their own, which have to fit} */
+    List<Trial.Group> manyConnections() {
+        int many = quick ? 500 : 5000;
+        return IntStream.of(many, many / 5).mapToObj(count -> {
+            boolean shared = count == many;
+            Map<String, Object> params = new LinkedHashMap<>();
+            params.put("receives", shared ? "shared" : "own");
+            params.put("connections", count);
+            return new Trial.Group(null, List.of(Trial.of(MANY_CONNECTIONS, params,
+                    (load, client) -> new ManyConnections(shared, count, client), 0, 1, new Load(0, 0, 0))), 1);
+        }).toList();
     }
 
     /** Measures latency with all sizes for the first way of waiting of each operation, with fewer for the others. */
-    private static List<Measurement> measurements(boolean twoCpus, int mtu, List<Integer> latencySizes,
-            List<Integer> modeSizes, List<Integer> bandwidthSizes, List<Integer> depths, int iterations) {
+    List<Measurement> measurements() {
+        List<Integer> latencySizes = quick ? List.of(SMALL, 4 * KIB, 64 * KIB) : powersOf(4);
+        List<Integer> modeSizes = quick ? List.of(SMALL) : powersOf(8);
+        List<Integer> bandwidthSizes = quick ? List.of(4 * KIB, 64 * KIB, MIB) : powersOf(4);
         List<Measurement> list = new ArrayList<>();
         for (Operation operation : Operation.values()) {
-            List<Polling> pollings = pollings(operation, twoCpus);
+            List<Polling> pollings = pollings(operation);
             for (Polling polling : pollings) {
                 List<Integer> sizes = polling == pollings.getFirst() ? latencySizes : modeSizes;
                 for (int size : operation == Operation.ATOMIC ? List.of(Measurement.ATOMIC_SIZE) : sizes) {
-                    list.add(new Measurement(Figure.LATENCY, operation, QueuePairType.RC, polling, size, 1,
-                            count(iterations, size)));
+                    list.add(new Measurement(operation, true, polling, size, 1, iterations(size)));
                 }
             }
         }
-        for (int size : modeSizes.stream().filter(size -> size <= mtu).toList()) {
-            list.add(new Measurement(Figure.LATENCY, Operation.SEND, QueuePairType.UD, Polling.EVENTS, size, 1,
-                    iterations));
-        }
         for (Operation operation : List.of(Operation.SEND, Operation.WRITE, Operation.READ)) {
-            for (int size : bandwidthSizes) {
-                list.add(bandwidth(operation, QueuePairType.RC, twoCpus, size, DEPTH, iterations));
-            }
+            bandwidthSizes.forEach(size -> list.add(bandwidth(operation, size, DEPTH)));
         }
-        for (int size : bandwidthSizes.stream().filter(size -> size <= mtu).toList()) {
-            list.add(bandwidth(Operation.SEND, QueuePairType.UD, twoCpus, size, DEPTH, iterations));
-        }
-        for (int depth : depths) {
-            list.add(bandwidth(Operation.WRITE, QueuePairType.RC, twoCpus, 4 * KIB, depth, iterations));
+        for (int depth : quick ? new int[] {1, 16} : new int[] {1, 2, 4, 8, 16, 32, 64}) {
+            list.add(bandwidth(Operation.WRITE, 4 * KIB, depth));
         }
         return list;
     }
 
-    /** Returns the trials over connections, beside the same over queue pairs and TCP. */
-    private static List<Trial> trials(boolean twoCpus, int roundTrips, int operations) {
-        List<Trial> list = new ArrayList<>();
-        Polling fastest = twoCpus ? Polling.BUSY : Polling.YIELD;
-        for (Polling polling : List.of(fastest, Polling.EVENTS, Polling.AWAIT)) {
-            for (Way way : Way.values()) {
-                if (way != Way.JUCX && (way != Way.TCP || polling == Polling.EVENTS)) {
-                    list.add(new Trial(Pattern.ROUND_TRIP, way, polling, SMALL, 1, roundTrips));
-                }
-            }
-        }
-        for (Polling polling : List.of(fastest, Polling.AWAIT)) {
-            for (Way way : Way.values()) {
-                if (way != Way.JUCX && (way != Way.TCP || polling == Polling.AWAIT)) {
-                    list.add(new Trial(Pattern.STREAM, way, polling, 64 * KIB, IN_FLIGHT, operations));
-                }
-            }
-        }
-        for (Way way : List.of(Way.HANDLER, Way.QUEUE_PAIR)) {
-            list.add(new Trial(Pattern.READS, way, Polling.BUSY, 64 * KIB, IN_FLIGHT, operations));
-        }
-        return list;
+    private static List<Integer> powersOf(int base) {
+        return IntStream.iterate(1, size -> size <= 4 * MIB, size -> size * base).boxed().toList();
     }
 
     /** Returns the ways of waiting. On one CPU, a busy poll would block the other side until its time slice ends. */
-    private static List<Polling> pollings(Operation operation, boolean twoCpus) {
+    private List<Polling> pollings(Operation operation) {
         if (operation == Operation.WRITE) {
+            // it raises no event at its target
             return twoCpus ? List.of(Polling.BUSY, Polling.YIELD) : List.of(Polling.YIELD);
         }
         return twoCpus ? List.of(Polling.BUSY, Polling.YIELD, Polling.EVENTS, Polling.AWAIT)
@@ -151,14 +126,76 @@ record Plan(List<Measurement> measurements, List<Trial> trials, List<List<Stream
                 : List.of(Polling.BUSY, Polling.EVENTS);
     }
 
-    private static Measurement bandwidth(Operation operation, QueuePairType transport, boolean twoCpus, int size,
-            int depth, int iterations) {
+    private Measurement bandwidth(Operation operation, int size, int depth) {
         Polling polling = operation == Operation.SEND && !twoCpus ? Polling.YIELD : Polling.BUSY;
-        return new Measurement(Figure.BANDWIDTH, operation, transport, polling, size, depth, count(iterations, size));
+        return new Measurement(operation, false, polling, size, depth, iterations(size));
     }
 
     /** Returns the number of iterations: fewer for large sizes. */
-    private static int count(int iterations, int size) {
-        return Math.max(MIN_ITERATIONS, Math.min(iterations, MAX_BYTES / size));
+    private int iterations(int size) {
+        return Math.clamp(MAX_BYTES / size, MIN_ITERATIONS, quick ? 500 : 2000);
+    }
+
+    private int warmUp() {
+        return quick ? 2000 : 10_000;
+    }
+
+    private int trialRounds() {
+        return quick ? 5 : 9;
+    }
+
+    /** Returns trials over connections beside the same over a queue pair and by perftest, which halves round trips. */
+    private Trial.Group connection(Perftest perftest, Pattern pattern, Polling polling, int size, int depth,
+            int iterations, Way... ways) {
+        Measurement reference = new ConnectionTrial(pattern, ways[0], polling, size, depth).reference(iterations);
+        return new Trial.Group(() -> perftest.run(reference, 2), Arrays.stream(ways).map(way ->
+                new ConnectionTrial(pattern, way, polling, size, depth).times(iterations, WARM_UPS * warmUp()))
+                .toList(), trialRounds());
+    }
+
+    /** Returns the ways of streams beside rstream, which does what the engine does. */
+    private Trial.Group stream(Port port, Programs programs, boolean roundTrips, int size, int count) {
+        List<Trial> trials = new ArrayList<>();
+        for (StreamWay way : StreamWay.values()) {
+            if (way.copies() || !roundTrips) {
+                Map<String, Object> params = new LinkedHashMap<>();
+                params.put("by", way.id());
+                params.put("polling", Polling.AWAIT.id());
+                params.put("size", size);
+                params.put("iterations", count);
+                Trial trial = Trial.of(roundTrips ? Summary.STREAM_ROUND_TRIP : Summary.STREAM_TRANSFER, params,
+                        way.opener(roundTrips), size, count, new Load(size, 0, roundTrips ? STREAM_WARM_UP : count));
+                trials.add(way == StreamWay.ENGINE ? trial : trial.withoutC());
+            }
+        }
+        return new Trial.Group(() -> Rstream.run(port, programs, roundTrips, size, count), trials, trialRounds());
+    }
+
+    private int connections() {
+        return quick ? 50 : 100;
+    }
+
+    /** A JVM that has just started is far slower. */
+    private Load connectionWarmUp() {
+        return new Load(0, 0, quick ? 8 : 100);
+    }
+
+    private Trial.Group setUp(Port port, Programs programs) {
+        int count = connections();
+        return new Trial.Group(() -> Cmtime.run(port, programs, count, 0), List.of(Trial.of(Summary.CONNECT,
+                Map.of("connections", count), (load, client) -> new BareConnections(count, load, client), 0, 1,
+                connectionWarmUp())), trialRounds());
+    }
+
+    /** Cmtime, too, is measured from the first call to the last event. */
+    private Trial.Group managedSetUp(Port port, Programs programs, Receives receives) {
+        int count = connections();
+        Map<String, Object> params = new LinkedHashMap<>();
+        params.put("by", receives.id());
+        params.put("connections", count);
+        Trial trial = Trial.of(Summary.CONNECTION_SET_UP, params,
+                (load, client) -> new ManagedConnections(receives, count, load, client), 0, 1, connectionWarmUp());
+        return new Trial.Group(() -> Cmtime.withoutStages(Cmtime.run(port, programs, count, receives.posted())),
+                List.of(trial), trialRounds());
     }
 }

@@ -1,54 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 
-/** Runs the C version of the loop, in a process of its own. */
-final class CLoop {
-    private static final int MAX_SEEDS = 1_000_000;
+import io.rdmacm.bench.overhead.VerbsStack.Payload;
+import io.rdmacm.verbs.NativeObject;
 
-    private CLoop() {
-    }
+/** Posts and polls in C, all operations by one call. */
+@SuppressWarnings("restricted")
+final class CLoop implements Placement.Loop {
+    private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NativeSide.file("libloop.so"),
+            Arena.global());
+    private static final MethodHandle SIZE = function("loop_size", FunctionDescriptor.of(ValueLayout.JAVA_LONG));
+    private static final MethodHandle PREPARE =
+            function("loop_prepare", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
+    private static final MethodHandle RUN = function("loop_run",
+            FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
+    private static final int CACHE_LINE = 64;
 
-    /**
-     * Runs the program several times, each with another random placement: see {@link Placement}.
-     *
-     * @param loop the program
-     * @param options the options by name
-     * @param runs the number of runs
-     * @return the nanoseconds of one post and poll: the median of the runs
-     */
-    static double run(Path loop, Map<String, Integer> options, int runs) throws IOException, InterruptedException {
-        double[] times = new double[runs];
-        for (int i = 0; i < runs; i++) {
-            times[i] = runOnce(loop, options, 1 + ThreadLocalRandom.current().nextInt(MAX_SEEDS));
-        }
-        Arrays.sort(times);
-        return times[runs / 2];
-    }
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment loop;
 
-    private static double runOnce(Path loop, Map<String, Integer> options, int seed)
-            throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(loop.toString(), "seed=" + seed,
-                "samples=1"));
-        options.forEach((name, value) -> command.add(name + "=" + value));
-        Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    CLoop(VerbsStack stack, PostAndPoll what, Payload payload) {
+        Placement.shiftMemory();
         try {
-            String line = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
-            int status = process.waitFor();
-            if (status != 0) {
-                throw new IOException(command + " ended with " + status);
-            }
-            return Double.parseDouble(line);
-        } finally {
-            process.destroy();
+            loop = arena.allocate((long) SIZE.invokeExact(), CACHE_LINE);
+            long[] given = {array(stack.pairs), array(stack.regions), stack.queue.handle().address(),
+                what.way == PostAndPoll.Way.EXTENDED ? 1 : 0, what.batch, what.polled, payload.entries(),
+                payload.entryLength(), payload.inline() ? 1 : 0, what.rotate == 1 ? stack.pairs.length : 1,
+                what.rotate == 1 ? stack.regions.length : 1, what.data, NativeSide.hasCard() ? 1 : 0};
+            MemorySegment.copy(given, 0, loop, ValueLayout.JAVA_LONG, 0, given.length);
+            PREPARE.invokeExact(loop);
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static MethodHandle function(String name, FunctionDescriptor descriptor) {
+        return Linker.nativeLinker().downcallHandle(LIBRARY.find(name).orElseThrow(), descriptor);
+    }
+
+    private long array(NativeObject[] objects) {
+        return arena.allocateFrom(ValueLayout.JAVA_LONG,
+                Arrays.stream(objects).mapToLong(object -> object.handle().address()).toArray()).address();
+    }
+
+    @Override
+    public long run(int operations) {
+        try {
+            return (long) RUN.invokeExact(loop, operations);
+        } catch (Throwable e) {
+            throw new IllegalStateException(e);
         }
     }
 }

@@ -1,39 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
-import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.ProtectionDomain;
-import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.mlx5.DirectQueuePair;
-import io.rdmacm.verbs.work.AccessFlag;
 
-/** Posts and polls without a call into C, with objects of its own over {@link Mlx5StandIn}. */
+/** Posts and polls without a call into C, over the card of {@link NativeSide}. */
 final class DirectLoop implements Placement.Loop, AutoCloseable {
-    private final VerbsContext context;
-    private final ProtectionDomain domain;
-    private final MemoryRegion region;
     private final DirectQueuePair pair;
     private final int batch;
     private final int length;
     private final long[] taken;
     private long id;
 
-    /**
-     * Creates a loop.
-     *
-     * @param batch the number of requests per post
-     * @param length the length of each request in bytes
-     */
-    DirectLoop(int batch, int length) throws RdmaException {
-        this.context = Device.list().getFirst().open();
-        this.domain = context.allocateProtectionDomain();
-        this.region = domain.allocate(VerbsStack.REGION, AccessFlag.LOCAL_WRITE);
+    DirectLoop(VerbsStack stack, int batch, int length) throws RdmaException {
         Placement.shiftMemory();
-        this.pair = DirectQueuePair.create(domain, VerbsStack.DEPTH, Mlx5StandIn.COMPLETIONS);
-        Mlx5StandIn.connect(context, pair.number(), pair::modify);
-        pair.writeFrom(region, VerbsStack.REMOTE_KEY);
+        this.pair = DirectQueuePair.create(stack.domain, VerbsStack.DEPTH, VerbsStack.COMPLETIONS_OF_CARD);
+        VerbsStack.connect(stack.context, pair.number(), pair::modify);
+        pair.writeFrom(stack.regions[0], VerbsStack.REMOTE_KEY);
         this.batch = batch;
         this.length = length;
         this.taken = new long[batch];
@@ -56,14 +39,6 @@ final class DirectLoop implements Placement.Loop, AutoCloseable {
         return sum;
     }
 
-    @Override
-    public void close() throws RdmaException {
-        pair.close();
-        region.close();
-        domain.close();
-        context.close();
-    }
-
     private long poll(DirectQueuePair from) throws RdmaException {
         long[] ids = taken;
         long sum = 0;
@@ -75,5 +50,10 @@ final class DirectLoop implements Placement.Loop, AutoCloseable {
             wanted -= count;
         }
         return sum;
+    }
+
+    @Override
+    public void close() throws RdmaException {
+        pair.close();
     }
 }

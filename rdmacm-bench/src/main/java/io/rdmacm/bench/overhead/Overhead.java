@@ -8,35 +8,42 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.rdmacm.bench.overhead.PostAndPoll.Way;
+import io.rdmacm.bench.overhead.VerbsStack.Payload;
 import io.rdmacm.bench.report.Environment;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Results;
-import io.rdmacm.bench.report.ResultsFile;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
-import io.rdmacm.verbs.error.RdmaException;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Measures the overhead of a call without a device, in Java and C by turns, and writes the results to a file:
- * {@code Overhead [--quick] [--rounds N] [--mlx5] FILE}. {@link Disni} is measured too if the environment names it.
- * With {@code --mlx5} the calls are those of libmlx5, without a card, in a second process that has
- * {@link Mlx5StandIn}.
+ * Measures the overhead of a call without a device, one measurement at a time, and writes the results to a file:
+ * {@code Overhead [--quick] [--rounds N] [--mlx5] FILE}. JMH runs {@link PostAndPoll} for C and for Java, each in a JVM
+ * of its own. Both use the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, so that runs in
+ * which something else used the CPU do not count. With {@code --mlx5} the calls are those of libmlx5, without a card,
+ * in a second process that has {@linkplain NativeSide what stands in for it}.
  */
 public final class Overhead {
-    private static final int ROUNDS = 5;
-    private static final int QUICK_ROUNDS = 2;
     private static final int STARTS = 5;
+    private static final int WARM_UPS = 20;
+    private static final int SAMPLE_MILLIS = 100;
+    private static final String USAGE = "usage: Overhead [--quick] [--rounds N] [--mlx5] FILE";
 
-    private final Measurements measurements;
     private final boolean quick;
-    private final int rounds;
+    private final int samples;
     private final List<Result> results = new ArrayList<>();
+    private int round;
 
-    private Overhead(boolean quick, int rounds, boolean disni) {
-        this.measurements = new Measurements(quick, disni);
+    private Overhead(boolean quick) {
         this.quick = quick;
-        this.rounds = rounds;
+        this.samples = quick ? 8 : 16;
     }
 
     /**
@@ -45,80 +52,47 @@ public final class Overhead {
      * @param args see the class
      */
     public static void main(String[] args) throws IOException, InterruptedException, RunnerException {
-        boolean quick = false;
-        boolean mlx5 = false;
-        int rounds = 0;
-        Path file = null;
-        for (int i = 0; i < args.length; i++) {
-            switch (args[i]) {
-                case "--quick" -> quick = true;
-                case "--mlx5" -> mlx5 = true;
-                case "--rounds" -> {
-                    i++;
-                    rounds = Integer.parseInt(args[i]);
-                }
-                default -> file = Path.of(args[i]);
+        List<String> words = List.of(args);
+        boolean quick = words.contains("--quick");
+        boolean mlx5 = words.contains("--mlx5");
+        String missing = words.isEmpty() || words.getLast().startsWith("-") ? USAGE : NativeSide.missing();
+        if (missing != null) {
+            System.err.println(missing);
+            System.exit(missing.equals(USAGE) ? 2 : 1);
+        }
+        if (mlx5 && !NativeSide.hasCard()) {
+            System.exit(NativeSide.runWithCard(Overhead.class, args));
+        }
+        int option = words.indexOf("--rounds");
+        int rounds = option >= 0 ? Integer.parseInt(words.get(option + 1)) : quick ? 2 : 5;
+        Overhead run = new Overhead(quick);
+        for (run.round = 1; run.round <= rounds; run.round++) {
+            System.out.println("round " + run.round + " of " + rounds);
+            if (mlx5) {
+                run.overMlx5();
+            } else {
+                run.postAndPoll();
             }
         }
-        String missing = mlx5 ? Mlx5StandIn.missing() : NullProvider.missing();
-        if (file == null || missing != null) {
-            System.err.println(file == null ? "usage: Overhead [--quick] [--rounds N] [--mlx5] FILE"
-                    : "the benchmarks without a device cannot run: " + missing);
-            System.exit(file == null ? 2 : 1);
+        if (!mlx5) {
+            run.objects();
         }
-        if (mlx5 && !Mlx5StandIn.isPreloaded()) {
-            System.exit(Mlx5StandIn.run(Overhead.class, args));
-        }
-        Overhead run = new Overhead(quick, rounds > 0 ? rounds : quick ? QUICK_ROUNDS : ROUNDS, !mlx5 && disni());
-        Results all = new Results(Environment.here(), mlx5 ? run.overMlx5() : run.run());
-        ResultsFile.write(file, all);
-        Summary.of(all).forEach((name, ratio) -> {
-            if (ratio != null) {
-                System.out.printf("%-20s %.3f%n", name, ratio);
-            }
-        });
+        Results all = new Results(Environment.here(""), run.results);
+        all.write(Path.of(words.getLast()));
+        Summary.print(all);
     }
 
-    /** Looks whether DiSNI is named and usable before anything is measured. */
-    private static boolean disni() {
-        try {
-            return Disni.named(System.getenv()).isPresent();
-        } catch (IllegalArgumentException e) {
-            System.err.println(e.getMessage());
-            System.exit(1);
-            throw e;
-        }
-    }
-
-    private List<Result> run() throws IOException, InterruptedException, RunnerException {
-        for (int round = 1; round <= rounds; round++) {
-            System.out.println("round " + round + " of " + rounds);
-            round(round);
-        }
-        heap();
-        regionCloses();
-        results.addAll(StartUp.measure(STARTS));
-        return results;
-    }
-
-    private List<Result> overMlx5() throws IOException, InterruptedException, RunnerException {
-        for (int round = 1; round <= rounds; round++) {
-            System.out.println("round " + round + " of " + rounds);
-            for (boolean extended : new boolean[] {false, true}) {
-                for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
-                    results.addAll(measurements.overMlx5(batch, extended, round));
-                }
-            }
-        }
-        return results;
-    }
-
-    private void round(int round) throws IOException, InterruptedException, RunnerException {
+    private void postAndPoll() throws RunnerException {
         // the summary uses the first payload
-        for (Payload payload : quick || round > 1 ? new Payload[] {Payload.ONE_ENTRY} : Payload.values()) {
+        List<Payload> payloads = List.of(Payload.ONE_ENTRY, new Payload(2, false), new Payload(1, true));
+        for (Payload payload : quick || round > 1 ? payloads.subList(0, 1) : payloads) {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
-                results.addAll(measurements.postAndPoll(batch, payload, round));
-                results.addAll(measurements.postAndPollInPlace(batch, payload, round));
+                Map<String, Integer> options = Map.of("batch", batch, "sges", payload.entries(), "inline",
+                        payload.inline() ? 1 : 0);
+                compare(Summary.POST_POLL, params("calls", "classic", "sges", payload.entries(), "inline",
+                        payload.inline(), "batch", batch), options, Way.CLASSIC);
+                compare(Summary.POST_POLL, params("calls", "extended", "sges", payload.entries(), "inline",
+                        payload.inline(), "batch", batch), options, Way.EXTENDED);
             }
         }
         // the growth with the number of objects is not a matter of a few percent
@@ -126,34 +100,77 @@ public final class Overhead {
             return;
         }
         for (int polled = 1; polled <= PostAndPoll.LARGEST_BATCH; polled *= 2) {
-            results.addAll(measurements.pollInBatches(polled, round));
+            compare(Summary.POLL_IN_BATCHES, params("polled", polled),
+                    Map.of("batch", PostAndPoll.LARGEST_BATCH, "polled", polled), Way.CLASSIC);
         }
-        for (boolean rotate : new boolean[] {false, true}) {
+        for (int rotate : new int[] {0, 1}) {
             for (int pairs : new int[] {1, 10, 100, 1000}) {
-                results.addAll(measurements.amongQueuePairs(pairs, rotate, round));
+                compare(Summary.QUEUE_PAIRS, params("rotate", rotate == 1, "queue_pairs", pairs),
+                        Map.of("batch", 1, "queuePairs", pairs, "rotate", rotate), Way.MANY);
             }
             for (int regions : new int[] {1, 100, 10_000}) {
-                results.addAll(measurements.amongRegions(regions, rotate, round));
+                compare(Summary.REGIONS, params("rotate", rotate == 1, "regions", regions),
+                        Map.of("batch", 1, "regions", regions, "rotate", rotate, "data", rotate), Way.MANY);
             }
         }
     }
 
-    private void heap() throws RdmaException {
-        Map<String, Object> none = new LinkedHashMap<>();
-        Result heap = new Result("queue_pair_heap", Side.JAVA, none, "memory", "B",
-                QueuePairHeap.bytes());
-        System.out.printf("heap of a queue pair: %.0f B%n", heap.value());
-        results.add(heap);
+    private void overMlx5() throws RunnerException {
+        for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
+            compare(Summary.POST_POLL_MLX5, params("calls", "classic", "batch", batch), Map.of("batch", batch),
+                    Way.CLASSIC);
+            compare(Summary.POST_POLL_MLX5, params("calls", "extended", "batch", batch), Map.of("batch", batch),
+                    Way.EXTENDED);
+            add(Summary.POST_POLL_MLX5, Side.DIRECT, params("calls", "classic", "batch", batch), "ns",
+                    nanos(Side.DIRECT, Way.CLASSIC, Map.of("batch", batch)));
+        }
     }
 
-    private void regionCloses() throws RdmaException {
+    private void objects() throws IOException, InterruptedException {
+        round = 1;
         for (int posts : new int[] {0, 1, RegionCloses.QUEUE_PAIRS}) {
-            Map<String, Object> params = new LinkedHashMap<>();
-            params.put("queue_pairs", RegionCloses.QUEUE_PAIRS);
-            params.put("posts_before_each", posts);
-            Result close = new Result("region_close", Side.JAVA, params, Summary.TIME, "ns", RegionCloses.nanos(posts));
-            System.out.printf("close of a region after %d posts: %.0f ns%n", posts, close.value());
-            results.add(close);
+            add("region_close", Side.JAVA, params("queue_pairs", RegionCloses.QUEUE_PAIRS, "posts_before_each", posts),
+                    "ns", RegionCloses.nanos(posts));
         }
+        for (; round <= STARTS; round++) {
+            add(Summary.FIRST_POST, Side.JAVA, params("cache", false), "ms", StartUp.millis());
+        }
+    }
+
+    private void compare(String name, Map<String, Object> params, Map<String, Integer> options, Way way)
+            throws RunnerException {
+        for (Side side : List.of(Side.C, Side.JAVA)) {
+            add(name, side, params, "ns", nanos(side, way, options));
+        }
+    }
+
+    private static Map<String, Object> params(Object... namesAndValues) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            params.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return params;
+    }
+
+    private void add(String name, Side side, Map<String, Object> params, String unit, double value) {
+        Map<String, Object> all = new LinkedHashMap<>(params);
+        all.put(Result.ROUND, round);
+        results.add(new Result(name, side, all, Summary.TIME, unit, value));
+        System.out.printf("  %-22s %-13s %8.2f %-2s  %s%n", name, side.label(), value, unit, params);
+    }
+
+    private double nanos(Side side, Way way, Map<String, Integer> options) throws RunnerException {
+        ChainedOptionsBuilder builder = new OptionsBuilder()
+                .include("^" + PostAndPoll.class.getName().replace(".", "\\.") + ".postAndPoll$")
+                .forks(1).shouldFailOnError(true).verbosity(VerboseMode.SILENT)
+                // JMH uses Unsafe
+                .jvmArgsAppend("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow")
+                .warmupIterations(WARM_UPS).warmupTime(TimeValue.milliseconds(SAMPLE_MILLIS))
+                .measurementIterations(samples).measurementTime(TimeValue.milliseconds(SAMPLE_MILLIS))
+                .mode(Mode.SampleTime).operationsPerInvocation(1)
+                .param("side", side.name()).param("way", way.name());
+        options.forEach((name, value) -> builder.param(name, value.toString()));
+        return new Runner(builder.build()).runSingle().getPrimaryResult().getStatistics().getPercentile(50)
+                / PostAndPoll.OPERATIONS;
     }
 }

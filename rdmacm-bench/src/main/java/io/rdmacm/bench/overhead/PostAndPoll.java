@@ -3,6 +3,8 @@ package io.rdmacm.bench.overhead;
 
 import java.util.concurrent.TimeUnit;
 
+import io.rdmacm.bench.overhead.VerbsStack.Payload;
+import io.rdmacm.bench.report.Side;
 import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -20,136 +22,112 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One post and the poll of its completion over the null provider, in the different ways that Java can do it. An
- * operation is one request, also if one post contains several; the loop in C counts in the same way. With many queue
- * pairs or regions, each post uses another one, which costs cache misses, in C as well.
+ * One post and the poll of its completion, by a loop in Java or in C over the same objects. An operation is one
+ * request, also if one post contains several. With many queue pairs or regions, each post uses another one, which costs
+ * cache misses, in C as well.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @OperationsPerInvocation(PostAndPoll.OPERATIONS)
-@Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", Disni.EXPORTS, Disni.QUIET})
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 5, time = 1)
 @State(Scope.Benchmark)
 public class PostAndPoll {
     /** Enough operations to make the cost of reading the clock negligible; a multiple of all batch sizes. */
-    static final int OPERATIONS = 1 << 14;
+    static final int OPERATIONS = 1 << 12;
     /** The largest batch. */
     static final int LARGEST_BATCH = 16;
 
-    /** How to do it. */
-    @Param({"PUBLIC_API", "GENERATED_BINDINGS", "JNI", "IN_PLACE", "CALLS_IN_PLACE"})
+    /** Which calls. */
+    @Param({"CLASSIC", "EXTENDED"})
     public Way way;
-
+    /** Who makes them: DIRECT makes none, only with the card. */
+    @Param({"C", "JAVA"})
+    public Side side;
     /** Requests per post. */
     @Param({"1", "16"})
     public int batch;
-
-    /** The payload of each request. */
-    @Param({"ONE_ENTRY"})
-    public Payload payload;
-
-    /** The largest number of completions per poll of the public API; 0 for as many as there are requests per post. */
-    @Param({"0"})
+    /** Scatter/gather entries of each request. */
+    @Param("1")
+    public int sges;
+    /** 1 if the data goes with the request. */
+    @Param("0")
+    public int inline;
+    /** The largest number of completions per poll of the classic way. */
+    @Param("64")
     public int polled;
-
-    /** The number of queue pairs; only for the rotating ways. */
-    @Param({"1"})
+    /** The number of queue pairs. */
+    @Param("1")
     public int queuePairs;
-
-    /** The number of memory regions; only for the rotating ways. */
-    @Param({"1"})
+    /** The number of memory regions. */
+    @Param("1")
     public int regions;
-
-    /** Whether each post uses another queue pair or region. */
-    @Param({"false"})
-    public boolean rotate;
+    /** 1 if each post uses another one of them. */
+    @Param("0")
+    public int rotate;
+    /** 1 if the data is set anew for each request. */
+    @Param("0")
+    public int data;
 
     private VerbsStack stack;
-    private Disni disni;
     private Placement.Loop loop;
     private int depth;
 
-    /** The ways, with what each of them needs. */
+    /** The calls. */
     public enum Way {
-        /** The public API of the library. */
-        PUBLIC_API(false, false),
-        /** The generated bindings in the naive way: plain handles, and segments of a shared arena. */
-        GENERATED_BINDINGS(false, false),
-        /** A JNI library. */
-        JNI(false, false),
-        /** The stateful calls of {@link Disni}, which the environment has to name. */
-        DISNI(false, false),
+        /** {@code ibv_post_send} and {@code ibv_poll_cq}. */
+        CLASSIC,
         /**
-         * The public API with the extended interfaces: a batch that is posted with one doorbell (QP_EX,
-         * {@code ibv_wr_*}), and completions that are read in place (CQ_EX, {@code ibv_start_poll}).
+         * The extended interfaces: a batch that is posted with one doorbell (QP_EX, {@code ibv_wr_*}), and completions
+         * that are read in place (CQ_EX, {@code ibv_start_poll}).
          */
-        IN_PLACE(true, false),
-        /** The native calls of the extended interfaces alone, for requests of one entry. */
-        CALLS_IN_PLACE(true, false),
-        /** The public API with many queue pairs. */
-        QUEUE_PAIRS(false, true),
-        /** The native calls alone, with many queue pairs. */
-        CALLS_QUEUE_PAIRS(false, true),
-        /** The public API with data of many regions. */
-        REGIONS(false, true),
-        /** The native calls alone, with data of many regions. */
-        CALLS_REGIONS(false, true);
-
-        private final boolean extended;
-        private final boolean many;
-
-        Way(boolean extended, boolean many) {
-            this.extended = extended;
-            this.many = many;
-        }
+        EXTENDED,
+        /** The classic ones with many queue pairs or regions. */
+        MANY
     }
 
     /** Creates the objects, anew for each iteration: see {@link Placement}. */
     @Setup(Level.Iteration)
     public void open() throws RdmaException {
-        stack = new VerbsStack(way.extended, way.many ? VerbsStack.SMALL_DEPTH : VerbsStack.DEPTH, queuePairs, regions);
-        if (way.many) {
-            stack.shuffled();
+        // without calls, there is a queue pair of another kind
+        stack = new VerbsStack(way == Way.EXTENDED, way == Way.MANY ? VerbsStack.SMALL_DEPTH : VerbsStack.DEPTH,
+                side == Side.DIRECT ? 0 : queuePairs, regions);
+        if (way == Way.MANY) {
+            stack.shuffle();
         }
-        loop = loop();
+        loop = loop(new Payload(sges, inline == 1));
         depth = Placement.anyDepth();
-        if (way.many) {
+        if (way == Way.MANY) {
             Placement.settle();
         }
     }
 
-    private Placement.Loop loop() {
-        int pairs = rotate ? queuePairs : 1;
-        int parts = rotate ? regions : 1;
-        return switch (way) {
-            case PUBLIC_API -> new PublicLoop(stack, batch, polled == 0 ? batch : polled, payload);
-            case GENERATED_BINDINGS -> new BindingsLoop(stack, batch, payload);
-            case JNI -> new JniLoop(stack, batch, payload);
-            case DISNI -> disni().loop(stack, batch, payload)::applyAsLong;
-            case IN_PLACE -> new InPlaceLoop(stack, batch, payload, false);
-            case CALLS_IN_PLACE -> new CallsInPlaceLoop(stack, batch, payload.entryLength());
-            case QUEUE_PAIRS -> new RotatingLoop(stack, pairs, 1, false);
-            case CALLS_QUEUE_PAIRS -> new CallsLoop(stack, pairs, 1, false);
-            case REGIONS -> new RotatingLoop(stack, 1, parts, rotate);
-            case CALLS_REGIONS -> new CallsLoop(stack, 1, parts, rotate);
+    private Placement.Loop loop(Payload payload) throws RdmaException {
+        return switch (side) {
+            case C -> new CLoop(stack, this, payload);
+            case DIRECT -> new DirectLoop(stack, batch, payload.entryLength());
+            case JAVA -> switch (way) {
+                case CLASSIC -> new ClassicLoop(stack, batch, polled, payload);
+                case EXTENDED -> new ExtendedLoop(stack, batch, payload);
+                case MANY -> new RotatingLoop(stack, rotate == 1, data == 1);
+            };
         };
     }
 
-    /** Loads DiSNI, once in a process. */
-    private Disni disni() {
-        if (disni == null) {
-            disni = Disni.named(System.getenv()).orElseThrow(() -> new IllegalStateException(
-                    "DiSNI was not named: set " + Disni.JAR + " and " + Disni.LIBRARY));
+    /** Completes the requests of an invocation, which is not measured. */
+    @Setup(Level.Invocation)
+    public void foresee() {
+        if (NativeSide.hasCard()) {
+            NativeSide.foresee();
         }
-        return disni;
     }
 
-    /** Closes them. */
+    /** Closes the objects. */
     @TearDown(Level.Iteration)
     public void close() throws RdmaException {
-        if (loop instanceof BindingsLoop bindings) {
-            bindings.close();
+        if (loop instanceof DirectLoop direct) {
+            direct.close();
         }
         stack.close();
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.overhead;
 
+import io.rdmacm.bench.overhead.VerbsStack.Payload;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Measures the close of a memory region in a protection domain with many queue pairs, which it waits for. */
+/** Measures the close of a memory region in a protection domain with many queue pairs. */
 final class RegionCloses {
-    /** How many queue pairs there are. */
+    /** The queue pairs whose domain a region is closed in. */
     static final int QUEUE_PAIRS = 1000;
 
     private static final int REGIONS = 2000;
@@ -16,7 +17,8 @@ final class RegionCloses {
     }
 
     /**
-     * Returns the nanoseconds of a close, by the thread that posts.
+     * Returns the nanoseconds of the close of a region by the thread that posts, which waits for a grace period of all
+     * queue pairs of its domain.
      *
      * @param posts on how many queue pairs it posts before each close
      */
@@ -28,14 +30,14 @@ final class RegionCloses {
             int next = 0;
             for (int region = 1; region <= REGIONS; region++) {
                 for (int i = 0; i < posts; i++) {
-                    stack.pair(next).postSend(write);
+                    stack.pairs[next].postSend(write);
                     next = (next + 1) % QUEUE_PAIRS;
-                    while (stack.queue().poll(completions) == 0) {
+                    while (stack.queue.poll(completions) == 0) {
                         Thread.onSpinWait();
                     }
                 }
                 long start = System.nanoTime();
-                stack.region(region).close();
+                stack.regions[region].close();
                 time += System.nanoTime() - start;
             }
             return (double) time / REGIONS;

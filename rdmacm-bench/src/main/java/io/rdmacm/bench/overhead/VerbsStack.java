@@ -9,7 +9,6 @@ import java.util.List;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.CompletionQueueInitAttributes;
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.ExtendedCompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -18,34 +17,52 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.VerbsContext;
+import io.rdmacm.verbs.address.AckTimeout;
+import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.GlobalRoute;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.queue.QueuePairAttributes;
+import io.rdmacm.verbs.queue.QueuePairTransitions;
+import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
 
-/**
- * The objects that a benchmark uses, created with the public API over the null provider, or libmlx5. Public for the
- * loop over {@link Disni}, which another class loader loads.
- */
-public final class VerbsStack implements AutoCloseable {
+/** The objects that a benchmark uses, created with the public API over the null provider, or libmlx5. */
+final class VerbsStack implements AutoCloseable {
     /** The target of writes; the same as in C. */
-    public static final long REMOTE_ADDRESS = 0x10000;
+    static final long REMOTE_ADDRESS = 0x10000;
     /** Its key. */
-    public static final int REMOTE_KEY = 17;
-
+    static final int REMOTE_KEY = 17;
     /** Entries of each queue, as in C. */
     static final int DEPTH = 64;
     /** Entries of each queue if there are many, so that all queues fit into the cache. */
     static final int SMALL_DEPTH = 4;
-
+    /** Entries of the completion queue of the card, which adds one; 256 KiB, which the second-level cache holds. */
+    static final int COMPLETIONS_OF_CARD = PostAndPoll.OPERATIONS - 1;
     /** The size of a memory region. */
     static final int REGION = 4096;
 
+    private static final int MTU = 1024;
 
-    private final VerbsContext context;
-    private final ProtectionDomain domain;
-    private final CompletionQueue queue;
-    private final MemoryRegion[] regions;
-    private final QueuePair[] pairs;
+    final QueuePair[] pairs;
+    final MemoryRegion[] regions;
+    final CompletionQueue queue;
+    final VerbsContext context;
+    final ProtectionDomain domain;
+
+    /**
+     * The payload of a request; the loop in C has the same.
+     *
+     * @param entries the scatter/gather entries
+     * @param inline whether the data goes with the request
+     */
+    record Payload(int entries, boolean inline) {
+        static final Payload ONE_ENTRY = new Payload(1, false);
+
+        int entryLength() {
+            return (inline ? 16 : 64) / entries;
+        }
+    }
 
     /**
      * Creates the objects.
@@ -56,23 +73,11 @@ public final class VerbsStack implements AutoCloseable {
      * @param regionCount the number of memory regions
      */
     VerbsStack(boolean extended, int depth, int pairCount, int regionCount) throws RdmaException {
-        this(NullProvider.unpacked()::standIn, extended, depth, depth, pairCount, regionCount);
-    }
-
-    /** Creates the objects over libmlx5: a queue pair that is ready to send. */
-    static VerbsStack overMlx5(boolean extended) throws RdmaException {
-        VerbsStack stack = new VerbsStack(Mlx5StandIn::standIn, extended, DEPTH, Mlx5StandIn.COMPLETIONS, 1, 1);
-        QueuePair pair = stack.pair(0);
-        Mlx5StandIn.connect(stack.context, pair.number(), pair::modify);
-        return stack;
-    }
-
-    private VerbsStack(Runnable standIn, boolean extended, int depth, int completions, int pairCount, int regionCount)
-            throws RdmaException {
-        standIn.run();
+        NativeSide.standIn();
         context = Device.list().getFirst().open();
         domain = context.allocateProtectionDomain();
         Placement.shiftMemory();
+        int completions = NativeSide.hasCard() ? COMPLETIONS_OF_CARD : depth;
         queue = extended
                 ? context.createExtendedCompletionQueue(CompletionQueueInitAttributes.builder(completions).build())
                 : context.createCompletionQueue(completions);
@@ -89,41 +94,31 @@ public final class VerbsStack implements AutoCloseable {
         pairs = new QueuePair[pairCount];
         for (int i = 0; i < pairCount; i++) {
             pairs[i] = domain.createQueuePair(attributes.build());
+            if (NativeSide.hasCard()) {
+                connect(context, pairs[i].number(), pairs[i]::modify);
+            }
         }
     }
 
+    /** Modifies a queue pair, whatever class it has. */
+    @FunctionalInterface
+    interface Modify {
+        void to(QueuePairAttributes attributes) throws RdmaException;
+    }
+
+    /** Connects a queue pair of the card with itself, so that it is ready to send. */
+    static void connect(VerbsContext context, int number, Modify pair) throws RdmaException {
+        AddressAttributes path = AddressAttributes.builder().port(1)
+                .globalRoute(new GlobalRoute(context.queryGid(1, 0), 0, 0, 1, 0)).build();
+        pair.to(QueuePairTransitions.Rc.resetToInit(1, 0));
+        pair.to(QueuePairTransitions.Rc.initToRtr(path, MTU, number, 0, 1, RnrTimer.ofCode(0)));
+        pair.to(QueuePairTransitions.Rc.rtrToRts(0, AckTimeout.ofCode(0), 0, 0, 1));
+    }
+
     /** Shuffles the queue pairs and regions, so that the CPU cannot predict the access pattern. */
-    VerbsStack shuffled() {
+    void shuffle() {
         Collections.shuffle(Arrays.asList(pairs));
         Collections.shuffle(Arrays.asList(regions));
-        return this;
-    }
-
-    /**
-     * {@return a queue pair}
-     *
-     * @param index its index, from 0
-     */
-    public QueuePair pair(int index) {
-        return pairs[index];
-    }
-
-    /**
-     * {@return a memory region}
-     *
-     * @param index its index, from 0
-     */
-    public MemoryRegion region(int index) {
-        return regions[index];
-    }
-
-    /** {@return the completion queue of all queue pairs} */
-    public CompletionQueue queue() {
-        return queue;
-    }
-
-    ExtendedCompletionQueue extendedQueue() {
-        return (ExtendedCompletionQueue) queue;
     }
 
     /** Returns signaled writes that are ready to be posted. */

@@ -14,40 +14,21 @@ public final class Environment {
     private Environment() {
     }
 
-    /** {@return the day and this machine, for what is measured on it now} */
-    public static Map<String, String> here() throws IOException {
+    /**
+     * {@return the day in UTC and this machine, for what is measured on it now}
+     *
+     * @param prefix stands before what another part of the run may have measured on another machine
+     */
+    public static Map<String, String> here(String prefix) throws IOException {
+        String model = Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
+                .filter(line -> line.startsWith("model name")).findFirst()
+                .map(line -> line.substring(line.indexOf(':') + 1).strip()).orElse(System.getProperty("os.arch"));
         Map<String, String> facts = new LinkedHashMap<>();
-        facts.put("date", today());
-        facts.put("machine", machine());
-        facts.put("kernel", kernel());
-        facts.put("JDK", jdk());
+        facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
+        facts.put(prefix + "machine", model + ", " + Runtime.getRuntime().availableProcessors() + " CPUs, "
+                + System.getProperty("os.arch"));
+        facts.put(prefix + "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+        facts.put("JDK", System.getProperty("java.vendor") + " " + Runtime.version());
         return facts;
-    }
-
-    /** {@return the day, in UTC} */
-    public static String today() {
-        return LocalDate.now(ZoneOffset.UTC).toString();
-    }
-
-    /** {@return the CPU model and the number of CPUs} */
-    public static String machine() throws IOException {
-        String model = System.getProperty("os.arch");
-        for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
-            if (line.startsWith("model name")) {
-                model = line.substring(line.indexOf(':') + 1).strip();
-                break;
-            }
-        }
-        return model + ", " + Runtime.getRuntime().availableProcessors() + " CPUs, " + System.getProperty("os.arch");
-    }
-
-    /** {@return the name and version of the kernel} */
-    public static String kernel() {
-        return System.getProperty("os.name") + " " + System.getProperty("os.version");
-    }
-
-    /** {@return the vendor and version of the JDK} */
-    public static String jdk() {
-        return System.getProperty("java.vendor") + " " + Runtime.version();
     }
 }

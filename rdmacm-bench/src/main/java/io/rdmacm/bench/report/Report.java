@@ -2,21 +2,17 @@
 package io.rdmacm.bench.report;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json},
- * {@code performance.md} and {@code figures.md} in the folder; {@code Report --docs FOLDER RESULTS} writes
- * {@code performance.md} from a {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far
- * longer than they should.
+ * Writes the report: {@code Report FOLDER PART...} merges the results of the parts into {@code results.json} and
+ * {@code performance.md} in the folder; {@code Report --docs FOLDER RESULTS} writes {@code performance.md} from a
+ * {@code results.json}; {@code Report --gate RESULTS} fails if posts and polls take far longer than they should.
  */
 public final class Report {
-    private static final String RESULTS = "results.json";
-    private static final String FIGURES = "figures.md";
     private static final double SLACK = 1.15;
 
     private Report() {
@@ -30,22 +26,13 @@ public final class Report {
      */
     public static void main(String[] args) throws IOException {
         if (args.length == 3 && args[0].equals("--docs")) {
-            MarkdownReport.write(Path.of(args[1]), ResultsFile.read(Path.of(args[2])));
+            Page.write(Path.of(args[1]), Results.read(Path.of(args[2])));
         } else if (args.length == 2 && args[0].equals("--gate")) {
-            List<Goal> missed = missed(ResultsFile.read(Path.of(args[1])));
+            List<Summary.Goal> missed = missed(Results.read(Path.of(args[1])));
             missed.forEach(goal -> System.err.println("missed by far: " + goal.name() + " " + goal.text()));
             System.exit(missed.isEmpty() ? 0 : 1);
         } else if (args.length >= 2 && !args[0].startsWith("-")) {
-            List<Path> parts = new ArrayList<>();
-            for (int i = 1; i < args.length; i++) {
-                parts.add(Path.of(args[i]));
-            }
-            Results results = write(Path.of(args[0]), parts);
-            Summary.of(results).forEach((name, ratio) -> {
-                if (ratio != null) {
-                    System.out.printf("%-32s %.3f%n", name, ratio);
-                }
-            });
+            Summary.print(write(Path.of(args[0]), Arrays.stream(args).skip(1).map(Path::of).toList()));
         } else {
             System.err.println("usage: Report FOLDER PART... | Report --docs FOLDER RESULTS | Report --gate RESULTS");
             System.exit(2);
@@ -53,10 +40,9 @@ public final class Report {
     }
 
     /** {@return which goals of posts and polls are missed by far: one at a time and 16 at a time, with libmlx5 too} */
-    static List<Goal> missed(Results results) {
-        Map<String, Double> summary = Summary.of(results);
-        return Goal.of(summary).stream().filter(goal -> goal.name().matches("overhead_(mlx5_)?batch\\d+"))
-                .filter(goal -> !goal.isMet(summary, SLACK)).toList();
+    static List<Summary.Goal> missed(Results results) {
+        return Summary.goals().stream().filter(goal -> goal.name().matches("overhead_(mlx5_)?batch\\d+"))
+                .filter(goal -> !goal.isMet(results, SLACK)).toList();
     }
 
     /** Merges the parts, and writes the report. */
@@ -64,11 +50,10 @@ public final class Report {
         // The parts say when and where they were measured: this may run later, and elsewhere.
         Results results = new Results(Map.of(), List.of());
         for (Path part : parts) {
-            results = results.with(ResultsFile.read(part));
+            results = results.with(Results.read(part));
         }
-        ResultsFile.write(folder.resolve(RESULTS), results);
-        MarkdownReport.write(folder, results);
-        Files.writeString(folder.resolve(FIGURES), MarkdownReport.figures(results));
+        results.write(folder.resolve("results.json"));
+        Page.write(folder, results);
         return results;
     }
 }

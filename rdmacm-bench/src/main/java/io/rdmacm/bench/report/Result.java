@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.report;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,11 +16,13 @@ import java.util.Objects;
  * @param params the parameters: strings, integers and booleans, in the order in which they are displayed
  * @param metric the metric, such as {@code p50}
  * @param unit the unit, such as {@code us}
- * @param value the figure
+ * @param value the figure, which is rounded to as many digits as the file has
  */
 public record Result(String name, Side side, Map<String, Object> params, String metric, String unit, double value) {
     /** The parameter with the number of the repetition. */
     public static final String ROUND = "round";
+
+    private static final MathContext DIGITS = new MathContext(6);
 
     /** Checks and copies the parameters. */
     public Result {
@@ -26,23 +30,15 @@ public record Result(String name, Side side, Map<String, Object> params, String 
         Objects.requireNonNull(side, "side");
         Objects.requireNonNull(metric, "metric");
         Objects.requireNonNull(unit, "unit");
-        if (!Double.isFinite(value)) {
-            throw new IllegalArgumentException(name + " " + side.id() + " " + params + " " + metric + ": " + value);
-        }
+        value = new BigDecimal(value).round(DIGITS).doubleValue();
         Map<String, Object> copy = new LinkedHashMap<>();
-        params.forEach((key, parameter) -> copy.put(key, plain(key, parameter)));
+        params.forEach((key, parameter) -> copy.put(key, plain(parameter)));
         params = Collections.unmodifiableMap(copy);
     }
 
     /** Converts integers to long, so that equal numbers are equal whatever type they had. */
-    private static Object plain(String key, Object parameter) {
-        return switch (parameter) {
-            case String text -> text;
-            case Boolean truth -> truth;
-            case Long number -> number;
-            case Integer number -> number.longValue();
-            default -> throw new IllegalArgumentException("parameter " + key + " is a " + parameter.getClass());
-        };
+    private static Object plain(Object parameter) {
+        return parameter instanceof Integer number ? (Object) number.longValue() : parameter;
     }
 
     /** {@return the parameters without the number of the repetition} */
@@ -58,7 +54,6 @@ public record Result(String name, Side side, Map<String, Object> params, String 
      * @param wanted the parameters to look for
      */
     public boolean has(Map<String, ?> wanted) {
-        return wanted.entrySet().stream().allMatch(one ->
-                one.getValue() != null && plain(one.getKey(), one.getValue()).equals(params.get(one.getKey())));
+        return wanted.entrySet().stream().allMatch(one -> plain(one.getValue()).equals(params.get(one.getKey())));
     }
 }

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.report;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
+import java.util.Objects;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.ToNumberPolicy;
 
 /**
  * The results of a run, and where they were measured.
@@ -16,10 +23,36 @@ import java.util.OptionalDouble;
  * @param results the figures
  */
 public record Results(Map<String, String> environment, List<Result> results) {
+    private static final Gson GSON = new GsonBuilder().setPrettyPrinting().serializeNulls().disableHtmlEscaping()
+            .setObjectToNumberStrategy(ToNumberPolicy.LONG_OR_DOUBLE).create();
+
     /** Copies the parameters. */
     public Results {
         environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
         results = List.copyOf(results);
+    }
+
+    /** What a file holds. The summary is for readers: it is derived from the results. */
+    private record Content(Map<String, String> environment, List<Result> results, Map<String, Double> summary) {
+    }
+
+    /** Writes a file, and creates its folder. */
+    public void write(Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
+        Files.writeString(file, GSON.toJson(new Content(environment, results, Summary.of(this))) + "\n");
+    }
+
+    /**
+     * {@return what a file holds}
+     *
+     * @throws IOException if reading fails, or the file holds something else
+     */
+    public static Results read(Path file) throws IOException {
+        try (Reader in = Files.newBufferedReader(file)) {
+            return Objects.requireNonNull(GSON.fromJson(in, Results.class), "it is empty");
+        } catch (RuntimeException e) {
+            throw new IOException(file + " holds no results: " + e.getMessage(), e);
+        }
     }
 
     /**
@@ -46,22 +79,22 @@ public record Results(Map<String, String> environment, List<Result> results) {
      * @param metric the metric
      * @param side the side that was measured
      * @param params the parameters that it must have; all others may have any value
-     * @return the median; empty if it was not measured
+     * @return the median; null if it was not measured
      */
-    public OptionalDouble median(String name, String metric, Side side, Map<String, ?> params) {
-        return median(results.stream()
+    public Double median(String name, String metric, Side side, Map<String, ?> params) {
+        return medianOf(results.stream()
                 .filter(result -> result.name().equals(name) && result.metric().equals(metric)
                         && result.side() == side && result.has(params))
-                .mapToDouble(Result::value).toArray());
+                .map(Result::value).toList());
     }
 
-    static OptionalDouble median(double[] values) {
-        if (values.length == 0) {
-            return OptionalDouble.empty();
+    /** {@return the median of values; null of none} */
+    public static Double medianOf(List<Double> values) {
+        List<Double> sorted = values.stream().sorted().toList();
+        int middle = sorted.size() / 2;
+        if (sorted.isEmpty()) {
+            return null;
         }
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        int middle = sorted.length / 2;
-        return OptionalDouble.of(sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2);
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
 }

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.report;
 
-import java.util.Locale;
+import com.google.gson.annotations.SerializedName;
 
 /** The sides of the comparison. */
 public enum Side {
-    /** This library, through its public methods. */
-    JAVA("Java"),
-    /** The same in C. */
+    /** What Java is compared with. */
+    @SerializedName("c")
     C("C"),
-    /** A small JNI binding of the same calls, written for the comparison. */
-    JNI("JNI"),
-    /** DiSNI, a published JNI library; measured only if the environment names it. */
-    DISNI("DiSNI"),
-    /** The generated bindings, used in the naive way. */
-    NAIVE("naive FFM"),
-    /** The native calls alone, with one Java object for each object of C: the least that Java can cost. */
-    CALLS("the calls alone"),
+    /** This library, through its public methods. */
+    @SerializedName("java")
+    JAVA("Java"),
     /** The queues of the device used from Java, without a call. */
+    @SerializedName("direct")
     DIRECT("without calls");
 
     private final String label;
@@ -27,16 +22,7 @@ public enum Side {
     }
 
     /** {@return the name for readers} */
-    String label() {
+    public String label() {
         return label;
-    }
-
-    /** {@return the name in the results file} */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT);
-    }
-
-    static Side of(String id) {
-        return valueOf(id.toUpperCase(Locale.ROOT));
     }
 }

@@ -2,213 +2,154 @@
 package io.rdmacm.bench.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.groups.Tuple.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.rdmacm.bench.device.machine.CPrograms;
-import io.rdmacm.bench.device.machine.Commands;
 import io.rdmacm.bench.device.machine.Cpus;
 import io.rdmacm.bench.device.machine.Port;
-import io.rdmacm.bench.device.measure.Measurement;
-import io.rdmacm.bench.device.measure.Measurement.Figure;
-import io.rdmacm.bench.device.measure.Operation;
-import io.rdmacm.bench.device.measure.Outcome;
-import io.rdmacm.bench.device.measure.Polling;
-import io.rdmacm.bench.device.measure.Trial;
-import io.rdmacm.bench.device.stream.Rstream;
-import io.rdmacm.bench.device.stream.StreamTrial;
-import io.rdmacm.bench.device.stream.StreamWay;
+import io.rdmacm.bench.device.machine.Programs;
+import io.rdmacm.bench.device.measure.End.Load;
 import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Side;
-import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
-import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The device part, small: both sides give samples, one of each kind. */
+/** The device part, small: both sides give figures, of each kind. */
 @Nightly
 @RequiresRdma
 class BenchmarkDeviceTest {
     private static final int FEW = 50;
-    // of streams: more than a buffer of the largest size
-    private static final int TRANSFERS = 3;
+    private static final Load NONE = new Load(0, 0, 0);
 
     // the two processes of the Java side, for starting them is what takes time
-    private static JavaBench java;
-
-    private final Collector collector = new Collector();
+    private static JavaSide java;
+    private static Programs programs;
+    private static List<Trial.Group> groups;
+    private final Rounds rounds = new Rounds();
 
     @BeforeAll
     static void start() throws IOException {
-        java = new JavaBench(Cpus.find(), 10);
+        java = new JavaSide(Cpus.find(), 64);
+        programs = new Programs(Cpus.find());
+        groups = new Plan(true, Cpus.find().enoughForTwo()).groups(Port.find(), programs);
     }
 
     @AfterAll
-    static void stop() {
+    static void stop() throws IOException {
         java.close();
+        programs.close();
     }
 
-    private static Measurement measurement(Figure figure, Operation operation, QueuePairType transport,
-            Polling polling) {
-        return new Measurement(figure, operation, transport, polling,
-                operation == Operation.ATOMIC ? Measurement.ATOMIC_SIZE : 64, figure == Figure.LATENCY ? 1 : 8, FEW);
+    /** Measures trials that a name has, few times, beside C where it runs but for a moment. */
+    private void run(Predicate<String> name, boolean c) throws InterruptedException {
+        for (Trial.Group group : groups) {
+            if (name.test(group.trials().getFirst().name())) {
+                rounds.run(new Trial.Group(c ? group.c() : null, group.trials().stream().map(trial -> new Trial(
+                        trial.name(), trial.params(), trial.opener(), new Load(trial.load().size(), 1,
+                                Math.min(FEW, trial.load().iterations())), NONE, trial.besideC())).toList(), 1), java);
+            }
+        }
+    }
+
+    private List<Result> results(String metric, Side side) {
+        return rounds.results().stream().filter(result -> result.metric().equals(metric) && result.side() == side)
+                .toList();
+    }
+
+    private long trials(Predicate<String> name) {
+        return groups.stream().flatMap(group -> group.trials().stream()).map(Trial::name).filter(name).count();
     }
 
     @Test
-    void theJavaSideMeasuresEachKind() throws Exception {
-        List<Measurement> kinds = List.of(
-                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.RC, Polling.EVENTS),
-                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.UD, Polling.AWAIT),
-                measurement(Figure.LATENCY, Operation.WRITE, QueuePairType.RC, Polling.YIELD),
-                measurement(Figure.LATENCY, Operation.ATOMIC, QueuePairType.RC, Polling.AWAIT),
-                measurement(Figure.BANDWIDTH, Operation.SEND, QueuePairType.RC, Polling.YIELD),
-                measurement(Figure.BANDWIDTH, Operation.READ, QueuePairType.RC, Polling.BUSY));
-        for (Measurement kind : kinds) {
-            Outcome outcome = java.run(kind);
-            if (outcome instanceof Outcome.Latencies latencies) {
-                assertThat(latencies.nanos().getTotalCount()).as(kind.toString()).isEqualTo(FEW);
-            }
-            collector.add(kind, Side.JAVA, 0, outcome);
-            collector.finish(kind);
-        }
-        for (Measurement kind : kinds) {
-            assertThat(collector.results()).filteredOn(result -> result.name().equals(kind.name())).isNotEmpty()
-                    .allMatch(result -> result.value() > 0);
-        }
+    void javaMeasuresEachKindOfOperation() throws Exception {
+        run(name -> name.endsWith("_latency"), false);
+        run(name -> name.endsWith("_bandwidth"), false);
+        assertThat(results("p50", Side.JAVA)).hasSize((int) trials(name -> name.endsWith("_latency")))
+                .allMatch(result -> result.value() > 0);
+        assertThat(results("bandwidth", Side.JAVA)).hasSize((int) trials(name -> name.endsWith("_bandwidth")))
+                .allMatch(result -> result.value() > 0);
     }
 
     @Test
-    void bothSidesMeasureTheSame() throws Exception {
-        assumeTrue(Commands.find("ib_read_lat").isPresent(), "perftest is not installed");
-        assumeTrue(Commands.find("gcc").isPresent(), "gcc is not installed");
-        List<Measurement> kinds = List.of(
-                measurement(Figure.LATENCY, Operation.READ, QueuePairType.RC, Polling.BUSY),
-                measurement(Figure.LATENCY, Operation.SEND, QueuePairType.RC, Polling.YIELD),
-                measurement(Figure.BANDWIDTH, Operation.WRITE, QueuePairType.RC, Polling.BUSY));
-        try (CPrograms programs = new CPrograms(); Perftest c = new Perftest(Port.find(), Cpus.find(), programs)) {
-            for (Measurement kind : kinds) {
-                assertThat(DeviceBenchmark.compare(kind, java, c, 1, collector)).contains("ratio");
-                assertThat(programs.elapsed().toFile().exists()).as("told by what is preloaded into perftest")
-                        .isEqualTo(kind.polling() == Polling.YIELD);
+    void perftestMeasuresTheSame() throws Exception {
+        assumeTrue(Programs.exists("ib_read_lat"), "perftest is not installed");
+        assumeTrue(Programs.exists("gcc"), "gcc is not installed");
+        Perftest perftest = new Perftest(Port.find(), programs);
+        Measurement latency = new Plan(true, false).measurements().getFirst();
+        Measurement bandwidth = new Plan(true, false).measurements().getLast();
+        assertThat(latency.name()).isEqualTo("send_latency");
+        assertThat(bandwidth.name()).isEqualTo("write_bandwidth");
+        for (Measurement one : List.of(latency, bandwidth)) {
+            rounds.run(new Trial.Group(() -> perftest.run(one),
+                    List.of(Trial.of(one.name(), one.params(), one, one.size(), FEW, NONE)), 1), java);
+        }
+        for (String metric : List.of("p50", "bandwidth")) {
+            for (Side side : List.of(Side.JAVA, Side.C)) {
+                assertThat(results(metric, side)).as(metric + " " + side).hasSize(1)
+                        .allMatch(result -> result.value() > 0);
             }
-            Registrations.run(Port.find(), programs,
-                    new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 0, 0, 3, List.of(4096), 0),
-                    collector);
         }
-        for (String name : List.of("read_latency", "send_latency", "write_bandwidth", "registration")) {
-            assertThat(collector.results()).filteredOn(result -> result.name().equals(name))
-                    .extracting(Result::side).contains(Side.JAVA, Side.C);
-        }
+        assertThat(programs.file("elapsed").toFile()).as("told by what is preloaded into perftest, of sends only")
+                .doesNotExist();
     }
 
     @Test
     void everyTrialOverConnectionsRuns() throws Exception {
-        for (Trial trial : Plan.quick(false, 4096).trials()) {
-            if (trial.way() != Trial.Way.QUEUE_PAIR) {
-                Trial few = trial.with(Math.min(trial.size(), 4096), FEW);
-                collector.add(few, Side.JAVA, 0, java.run(few, bytes -> collector.addAllocated(few, 0, bytes)), 1);
-            }
-        }
-        for (Trial.Pattern pattern : Trial.Pattern.values()) {
-            String metric = pattern.isLatency() ? "p50" : "bandwidth";
-            assertThat(collector.results()).filteredOn(result -> result.name().equals(pattern.id())
-                    && result.metric().equals(metric)).isNotEmpty().allMatch(result -> result.value() > 0);
-            assertThat(collector.results()).filteredOn(result -> result.name().equals(pattern.id())
-                    && result.metric().equals("allocated")).isNotEmpty().allMatch(result -> result.value() >= 0);
-        }
-    }
-
-    @Test
-    void trialsStandBesidePerftest() throws Exception {
-        assumeTrue(Commands.find("ib_send_lat").isPresent(), "perftest is not installed");
-        assumeTrue(Commands.find("gcc").isPresent(), "gcc is not installed");
-        List<Trial> trials = List.of(new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.RECEIVE, Polling.YIELD, 64, 1, FEW),
-                new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.QUEUE_PAIR, Polling.YIELD, 64, 1, FEW),
-                new Trial(Trial.Pattern.ROUND_TRIP, Trial.Way.TCP, Polling.YIELD, 64, 1, FEW));
-        try (CPrograms programs = new CPrograms(); Perftest c = new Perftest(Port.find(), Cpus.find(), programs)) {
-            Trials.run(trials, java, java, c, 1, collector);
-        }
-        assertThat(collector.results()).filteredOn(result -> result.metric().equals("p50"))
-                .extracting(Result::side, result -> result.params().get("by")).containsExactlyInAnyOrder(
-                        tuple(Side.JAVA, "receive"), tuple(Side.JAVA, "queue pair"), tuple(Side.JAVA, "tcp"),
-                        tuple(Side.C, "receive"), tuple(Side.C, "queue pair"));
+        Predicate<String> ofConnections = name -> name.startsWith("connection_") && !name.equals("connection_set_up");
+        run(ofConnections, false);
+        assertThat(Stream.concat(results("p50", Side.JAVA).stream(), results("bandwidth", Side.JAVA).stream()))
+                .hasSize((int) trials(ofConnections)).allMatch(result -> result.value() > 0);
+        assertThat(results("allocated", Side.JAVA)).extracting(result -> result.params().get("by"))
+                .contains("receive", "handler").doesNotContain("queue pair");
     }
 
     @Test
     void streamsStandBesideRstream() throws Exception {
-        assumeTrue(Commands.find("rstream").isPresent(), "rstream (rdmacm-utils) is not installed");
-        for (List<StreamTrial> group : StreamTrial.groups(FEW, FEW)) {
-            List<StreamTrial> few = group.stream().map(trial -> trial.isLatency() ? trial : trial.with(TRANSFERS, 1))
-                    .toList();
-            StreamTrials.run(few, java, new Rstream(Port.find(), Cpus.find()), 1, collector);
-        }
-        assertStreams("stream_round_trip", 64, StreamWay::copies);
-        assertStreams("stream_transfer", 1 << 16, way -> true);
-        assertStreams("stream_transfer", 1 << 20, way -> true);
-    }
-
-    private void assertStreams(String name, int size, Predicate<StreamWay> measured) {
-        List<Result> all = collector.results().stream().filter(result -> result.name().equals(name)
-                && result.has(Map.of("size", size))).toList();
-        Tuple[] ways = Stream.concat(Stream.of(tuple(Side.C, "engine")), Arrays.stream(StreamWay.values())
-                .filter(way -> measured.test(way) && way.problem().isEmpty())
-                .map(way -> tuple(Side.JAVA, way.id()))).toArray(Tuple[]::new);
-        assertThat(all).filteredOn(result -> !result.metric().equals("allocated")).as(name + " of " + size)
-                .allMatch(result -> result.value() > 0)
-                .extracting(Result::side, result -> result.params().get("by")).containsExactlyInAnyOrder(ways);
-        assertThat(all).filteredOn(result -> result.metric().equals("allocated")).hasSize(ways.length - 1)
-                .allMatch(result -> result.value() >= 0);
+        assumeTrue(Programs.exists("rstream"), "rstream (rdmacm-utils) is not installed");
+        Predicate<String> ofStreams = name -> name.startsWith("stream_");
+        run(ofStreams, true);
+        assertThat(Stream.concat(results("time", Side.JAVA).stream(), results("bandwidth", Side.JAVA).stream()))
+                .hasSize((int) trials(ofStreams)).allMatch(result -> result.value() > 0);
+        assertThat(Stream.concat(results("time", Side.C).stream(), results("bandwidth", Side.C).stream())).hasSize(3)
+                .allMatch(result -> result.params().get("by").equals("engine"));
     }
 
     @Test
     void connectionsAreSetUpOnBothSides() throws Exception {
-        assumeTrue(Commands.find("cmtime").isPresent(), "cmtime (rdmacm-utils) is not installed");
-        assumeTrue(Commands.find("rdma").isPresent(), "rdma (iproute2) is not installed");
-        Plan plan = new Plan(List.of(), List.of(), List.of(), List.of(), 1, 1, 0, 3, 0, 0, List.of(), 0);
-        try (CPrograms programs = new CPrograms()) {
-            Connections.run(Port.find(), java, Cpus.find(), programs, plan, collector);
+        assumeTrue(Programs.exists("cmtime"), "cmtime (rdmacm-utils) is not installed");
+        run(name -> name.equals("connect") || name.equals("connection_set_up"), true);
+        for (Side side : List.of(Side.JAVA, Side.C)) {
+            assertThat(results("rate", side)).hasSize(4).allMatch(result -> result.value() > 0);
+            assertThat(results("time", side)).allMatch(result -> result.name().equals("connect_stage"))
+                    .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
         }
-
-        assertThat(collector.results()).filteredOn(result -> result.name().equals("connect"))
-                .extracting(Result::side, Result::params)
-                .contains(tuple(Side.JAVA, Map.of("connections", 3L, "round", 0L)),
-                        tuple(Side.C, Map.of("connections", 3L, "round", 0L)));
-        assertThat(collector.results()).filteredOn(result -> result.name().equals("connection_set_up"))
-                .extracting(Result::side, result -> result.params().get("by")).contains(tuple(Side.JAVA, "shared"),
-                        tuple(Side.JAVA, "own"), tuple(Side.JAVA, "queues"), tuple(Side.C, "shared"),
-                        tuple(Side.C, "own"), tuple(Side.C, "queues"));
-        assertThat(collector.results()).filteredOn(result -> result.name().equals("connect_stage"))
-                .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
     }
 
     @Test
     void manyConnectionsTellWhatTheyTake() throws Exception {
-        ManyConnections.run(Cpus.find(), 50, collector);
-
-        assertThat(collector.results()).extracting(Result::name).containsOnly(ManyConnections.NAME);
-        for (String receives : List.of("shared", "own")) {
-            assertThat(figure("heap", receives)).isBetween(500.0, 200_000.0);
-            assertThat(figure("files", receives)).isBetween(0.0, 5.0);
-            assertThat(figure("set_up", receives)).isPositive();
-            assertThat(figure("exchange", receives)).isPositive();
+        for (boolean shared : new boolean[] {true, false}) {
+            try (JavaSide fresh = new JavaSide(Cpus.find(), 128)) {
+                rounds.run(new Trial.Group(null, List.of(Trial.of(Plan.MANY_CONNECTIONS, Map.of(),
+                        (load, client) -> new ManyConnections(shared, 50, client), 0, 1, NONE)), 1), fresh);
+            }
         }
+        Map<String, List<Double>> figures = rounds.results().stream().collect(Collectors.groupingBy(Result::metric,
+                Collectors.mapping(Result::value, Collectors.toList())));
+        assertThat(figures.get("heap")).hasSize(2).allMatch(heap -> heap > 500 && heap < 200_000);
+        assertThat(figures.get("files")).allMatch(files -> files >= 0 && files <= 5);
+        assertThat(figures.get("set_up")).allMatch(seconds -> seconds > 0);
+        assertThat(figures.get("exchange")).allMatch(seconds -> seconds > 0);
+        assertThat(figures.get("registered").getFirst()).as("shared receives").isBetween(0.0, 8 * 4096.0);
         // 16 receives and a send each; all of them together half of that again, because memory is taken in slabs
-        assertThat(figure("registered", "own")).isBetween(16 * 4096.0, 2 * 17 * 4096.0);
-        assertThat(figure("registered", "shared")).isBetween(0.0, 8 * 4096.0);
-    }
-
-    private double figure(String metric, String receives) {
-        return collector.results().stream().filter(result -> result.metric().equals(metric)
-                && result.params().get("receives").equals(receives)).findFirst().orElseThrow().value();
+        assertThat(figures.get("registered").getLast()).as("own").isBetween(16 * 4096.0, 2 * 17 * 4096.0);
     }
 }

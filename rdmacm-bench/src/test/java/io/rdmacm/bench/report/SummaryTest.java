@@ -29,7 +29,7 @@ class SummaryTest {
 
     @Test
     void withoutResultsEveryRatioIsNull() {
-        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(31).allSatisfy((name, ratio) ->
+        assertThat(Summary.of(new Results(Map.of(), List.of()))).hasSize(30).allSatisfy((name, ratio) ->
                 assertThat(ratio).as(name).isNull());
     }
 
@@ -40,16 +40,11 @@ class SummaryTest {
             add("post_poll", Side.JAVA, params, "time", 20, 21.0 + batch, 90);
             add("post_poll", Side.C, params, "time", 20);
         }
-        Map<String, Object> one = Map.of("batch", 1, "sges", 1, "inline", false, "calls", "classic");
-        add("post_poll", Side.JNI, one, "time", 44);
-        add("post_poll", Side.NAIVE, one, "time", 66);
         add("post_poll", Side.C, Map.of("batch", 1, "sges", 2, "inline", false, "calls", "classic"), "time", 1);
         add("post_poll", Side.C, Map.of("batch", 1, "sges", 1, "inline", false, "calls", "extended"), "time", 1);
 
         assertThat(ratio("overhead_batch1")).isEqualTo(1.1, within(1e-9));
         assertThat(ratio("overhead_batch16")).isEqualTo(1.85, within(1e-9));
-        assertThat(ratio("jni_over_java")).isEqualTo(2, within(1e-9));
-        assertThat(ratio("naive_over_java")).isEqualTo(3, within(1e-9));
     }
 
     @Test
@@ -77,24 +72,6 @@ class SummaryTest {
         assertThat(ratio("nio_stream_latency")).isEqualTo(1.5, within(1e-9));
         assertThat(ratio("netty_latency")).isEqualTo(0.7, within(1e-9));
         assertThat(ratio("stream_latency")).isNull();
-    }
-
-    @Test
-    void disniIsPartOfTheSummaryOnlyIfItWasMeasured() {
-        for (int batch : new int[] {1, 16}) {
-            Map<String, Object> params = Map.of("batch", batch, "sges", 1, "inline", false, "calls", "classic");
-            add("post_poll", Side.JAVA, params, "time", 20);
-        }
-        assertThat(Summary.of(new Results(Map.of(), results)).keySet()).noneMatch(name -> name.contains("disni"));
-
-        for (int batch : new int[] {1, 16}) {
-            Map<String, Object> params = Map.of("batch", batch, "sges", 1, "inline", false, "calls", "classic");
-            add("post_poll", Side.DISNI, params, "time", 30 + batch);
-        }
-        assertThat(ratio("disni_over_java")).isEqualTo(1.55, within(1e-9));
-        assertThat(ratio("disni_over_java_batch16")).isEqualTo(2.3, within(1e-9));
-        assertThat(Goal.all()).extracting(Goal::name)
-                .containsExactlyElementsOf(Summary.of(new Results(Map.of(), results)).keySet());
     }
 
     @Test
@@ -214,6 +191,8 @@ class SummaryTest {
             add("connection_stream", Side.C, by(way, "await"), "bandwidth", 100);
             add("connection_reads", Side.C, by(way, "busy"), "bandwidth", 100);
         }
+        add("connection_large_messages", Side.JAVA, by("receive", "busy"), "bandwidth", 80);
+        add("connection_large_messages", Side.C, by("receive", "busy"), "bandwidth", 100);
         add("connection_set_up", Side.JAVA, Map.of("by", "shared", "connections", 100), "rate", 850);
         add("connection_set_up", Side.JAVA, Map.of("by", "own", "connections", 100), "rate", 100);
         add("connection_set_up", Side.C, Map.of("by", "own", "connections", 100), "rate", 125);
@@ -222,15 +201,10 @@ class SummaryTest {
         assertThat(ratio("connection_bandwidth_64k")).isEqualTo(0.96, within(1e-9));
         assertThat(ratio("connection_bandwidth_64k_copying")).isEqualTo(0.87, within(1e-9));
         assertThat(ratio("connection_read_pipeline")).isEqualTo(0.99, within(1e-9));
+        assertThat(ratio("connection_large_messages")).isEqualTo(0.8, within(1e-9));
         assertThat(ratio("connection_rate")).isEqualTo(0.85, within(1e-9));
         assertThat(ratio("connection_rate_own")).isEqualTo(0.8, within(1e-9));
         assertThat(ratio("bandwidth_64k")).isNull();
-    }
-
-    @Test
-    void everyFigureHasAGoal() {
-        Map<String, Double> summary = Summary.of(new Results(Map.of(), List.of()));
-        assertThat(Goal.of(summary)).extracting(Goal::name).containsExactlyElementsOf(summary.keySet());
     }
 
     private static Map<String, Object> by(String way, String polling) {

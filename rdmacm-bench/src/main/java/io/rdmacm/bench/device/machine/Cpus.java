@@ -4,8 +4,9 @@ package io.rdmacm.bench.device.machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The CPUs that this process may use. If there are at least two, each peer is pinned to one.
@@ -18,26 +19,17 @@ public record Cpus(List<Integer> allowed, boolean pinned) {
 
     /** {@return the CPUs of this process} */
     public static Cpus find() throws IOException {
-        String list = "0";
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith(ALLOWED)) {
-                list = line.substring(ALLOWED.length()).strip();
-            }
-        }
-        return new Cpus(parse(list), Commands.find("taskset").isPresent());
+        String list = Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith(ALLOWED)).findFirst()
+                .map(line -> line.substring(ALLOWED.length()).strip()).orElse("0");
+        return new Cpus(parse(list), Programs.exists("taskset"));
     }
 
     /** Parses a list such as {@code 0-3,8}. */
     public static List<Integer> parse(String list) {
-        List<Integer> cpus = new ArrayList<>();
-        for (String range : list.split(",")) {
-            String[] ends = range.split("-");
-            int last = Integer.parseInt(ends[ends.length - 1]);
-            for (int cpu = Integer.parseInt(ends[0]); cpu <= last; cpu++) {
-                cpus.add(cpu);
-            }
-        }
-        return List.copyOf(cpus);
+        return Arrays.stream(list.split(",")).map(range -> range.split("-")).flatMap(ends ->
+                IntStream.rangeClosed(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1])).boxed())
+                .toList();
     }
 
     /** {@return whether each peer can have a CPU of its own} */

@@ -3,12 +3,14 @@ package io.rdmacm.bench.device.machine;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.Comparator;
 import java.util.List;
 
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.address.AddressAttributes;
+import io.rdmacm.verbs.address.Gid;
 import io.rdmacm.verbs.address.GidEntry;
 import io.rdmacm.verbs.address.GidType;
 import io.rdmacm.verbs.device.DeviceAttributes;
@@ -61,17 +63,17 @@ public record Port(Device device, int number, PortAttributes attributes, DeviceA
                 .orElseThrow(() -> new RdmaException("ibv_query_gid_table", "port " + port + " has no GID"));
     }
 
-    /** {@return the IPv4 address of the GID; null if it has none} */
-    public InetAddress address() {
-        return gid.gid().isIpv4() ? gid.gid().toAddress() : null;
-    }
-
     /** {@return the IPv4 address of the GID, which must have one} */
-    public InetAddress requireAddress() throws IOException {
-        if (address() == null) {
+    public InetAddress address() throws IOException {
+        if (!gid.gid().isIpv4()) {
             throw new IOException("the port has no IPv4 address");
         }
-        return address();
+        return gid.gid().toAddress();
+    }
+
+    /** {@return this address, with any free port} */
+    public static InetSocketAddress anyPort() throws IOException {
+        return new InetSocketAddress(find().address(), 0);
     }
 
     /** {@return how many reads and atomics may be outstanding} */
@@ -82,12 +84,13 @@ public record Port(Device device, int number, PortAttributes attributes, DeviceA
     /**
      * {@return the path to a peer}
      *
-     * @param peer the address of the other end
+     * @param lid its local identifier
+     * @param peer its global identifier
      */
-    public AddressAttributes route(PeerAddress peer) {
-        AddressAttributes.Builder route = AddressAttributes.builder().port(number).destinationLid(peer.lid());
+    public AddressAttributes route(int lid, Gid peer) {
+        AddressAttributes.Builder route = AddressAttributes.builder().port(number).destinationLid(lid);
         if (attributes.linkLayer() != LinkLayer.INFINIBAND || attributes.globalRouteRequired()) {
-            route.globalRoute(peer.gid(), gid.index());
+            route.globalRoute(peer, gid.index());
         }
         return route.build();
     }

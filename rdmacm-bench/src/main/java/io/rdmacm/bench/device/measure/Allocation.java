@@ -4,13 +4,14 @@ package io.rdmacm.bench.device.measure;
 import java.lang.management.ManagementFactory;
 
 import com.sun.management.ThreadMXBean;
+import io.rdmacm.bench.report.Summary;
 
 /** How much the thread at work allocates for each operation. */
 public final class Allocation {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private long start;
-    private volatile double each = -1;
+    private volatile double each;
 
     /** Starts to count, in the thread that works. */
     public void start() {
@@ -23,11 +24,11 @@ public final class Allocation {
      * @param operations how many operations there were since the start
      */
     public void end(int operations) {
-        each = (double) (THREADS.getCurrentThreadAllocatedBytes() - start) / operations;
+        each = (double) (THREADS.getCurrentThreadAllocatedBytes() - start) / Math.max(1, operations);
     }
 
-    /** {@return the bytes for each operation; negative if nothing was counted} */
-    public double each() {
-        return each;
+    /** {@return an outcome, with the bytes for each operation} */
+    public Outcome with(Outcome outcome) {
+        return outcome.and(Summary.ALLOCATED, "B/op", each);
     }
 }

@@ -1,97 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.measure;
 
-import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
-import java.util.zip.DataFormatException;
+import java.util.List;
+import java.util.Map;
 
-import org.HdrHistogram.Histogram;
+import io.rdmacm.bench.report.Summary;
 
-/** The outcome of one measurement. */
-public sealed interface Outcome {
-    /** {@return a line that {@link #parse} reads} */
-    String encode();
+/**
+ * What was measured once.
+ *
+ * @param figures the figures
+ */
+public record Outcome(List<Figure> figures) implements Serializable {
+    /** The unit of times. */
+    public static final String MICROS = "us";
 
-    /**
-     * Reads an outcome that the client's process has sent.
-     *
-     * @param line the line
-     * @throws IOException if it is no outcome
-     */
-    static Outcome parse(String line) throws IOException {
-        String[] words = line.split(" ");
-        try {
-            return switch (words[0]) {
-                case "latencies" -> new Latencies(Histogram.decodeFromCompressedByteBuffer(
-                        ByteBuffer.wrap(Base64.getDecoder().decode(words[1])), 1));
-                case "throughput" -> new Throughput(Double.parseDouble(words[1]));
-                default -> throw new IOException(line);
-            };
-        } catch (DataFormatException | IllegalArgumentException e) {
-            throw new IOException("the client sent no outcome: " + line, e);
-        }
+    private static final double NANOS_PER_MICRO = 1000;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MEBI = 1 << 20;
+
+    /** Copies the parameter. */
+    public Outcome {
+        figures = List.copyOf(figures);
     }
 
     /**
-     * Latencies.
+     * A figure.
      *
-     * @param nanos in nanoseconds
+     * @param name the name of the result; empty for that of the trial
+     * @param params parameters of the result, besides those of the trial
+     * @param metric the metric
+     * @param unit its unit
+     * @param value the value
      */
-    record Latencies(Histogram nanos) implements Outcome {
-        private static final long LONGEST = 1_000_000_000_000L;
-        private static final int DIGITS = 3;
+    public record Figure(String name, Map<String, String> params, String metric, String unit, double value)
+            implements Serializable {
+    }
 
-        /** {@return an empty histogram} */
-        public static Histogram histogram() {
-            return new Histogram(LONGEST, DIGITS);
-        }
+    /** {@return nothing yet} */
+    public static Outcome none() {
+        return new Outcome(List.of());
+    }
 
-        /**
-         * Returns the latencies between the start times of operations.
-         *
-         * @param times the start times in nanoseconds, and the end of the last operation
-         * @param first the index of the first operation that counts
-         * @param parts the divisor of each latency: 2 for round trips
-         */
-        public static Latencies between(long[] times, int first, int parts) {
-            Histogram histogram = histogram();
-            for (int i = first; i + 1 < times.length; i++) {
-                histogram.recordValue((times[i + 1] - times[i]) / parts);
-            }
-            return new Latencies(histogram);
-        }
+    /** {@return these figures and another one} */
+    public Outcome and(String metric, String unit, double value) {
+        return and(new Outcome(List.of(new Figure("", Map.of(), metric, unit, value))));
+    }
 
-        @Override
-        public String encode() {
-            ByteBuffer buffer = ByteBuffer.allocate(nanos.getNeededByteBufferCapacity());
-            int length = nanos.encodeIntoCompressedByteBuffer(buffer);
-            return "latencies " + Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
-        }
+    /** {@return these figures and others} */
+    public Outcome and(Outcome others) {
+        List<Figure> all = new ArrayList<>(figures);
+        all.addAll(others.figures);
+        return new Outcome(all);
+    }
+
+    /** {@return the percentiles of latencies in microseconds} */
+    public static Outcome latencies(double[] micros) {
+        double[] sorted = micros.clone();
+        Arrays.sort(sorted);
+        return none().and(Summary.MEDIAN, MICROS, sorted[sorted.length / 2])
+                .and("p99", MICROS, sorted[sorted.length * 99 / 100]);
     }
 
     /**
-     * A throughput.
+     * {@return the percentiles of the latencies between the start times of operations}
      *
-     * @param messagesPerSecond operations per second
+     * @param nanos the start times, and the end of the last operation
+     * @param first the index of the first operation that counts
+     * @param parts the divisor of each latency: 2 for one way of a round trip
      */
-    record Throughput(double messagesPerSecond) implements Outcome {
-        private static final double NANOS_PER_SECOND = 1e9;
-
-        /**
-         * Returns the throughput of operations that took some time together.
-         *
-         * @param count how many operations
-         * @param nanos the time in nanoseconds
-         */
-        public static Throughput of(int count, long nanos) {
-            return new Throughput(count * NANOS_PER_SECOND / nanos);
+    public static Outcome latencies(long[] nanos, int first, int parts) {
+        double[] micros = new double[nanos.length - 1 - first];
+        for (int i = 0; i < micros.length; i++) {
+            micros[i] = (nanos[first + i + 1] - nanos[first + i]) / NANOS_PER_MICRO / parts;
         }
+        return latencies(micros);
+    }
 
-        @Override
-        public String encode() {
-            return "throughput " + messagesPerSecond;
-        }
+    /** {@return operations and bytes in a second, of operations that took some time together} */
+    public static Outcome throughput(int count, int size, long nanos) {
+        return throughput(count * NANOS_PER_SECOND / nanos, size);
+    }
+
+    /** {@return operations and bytes in a second} */
+    public static Outcome throughput(double rate, int size) {
+        return none().and(Summary.BANDWIDTH, "MiB/s", rate * size / MEBI).and(Summary.RATE, "1/s", rate);
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is measured and what comes of it: {@link io.rdmacm.bench.device.measure.Measurement} and
- * {@link io.rdmacm.bench.device.measure.Trial} with their outcomes, and the ends between which messages go to and fro.
+ * What is measured: two ends in two processes ({@link io.rdmacm.bench.device.measure.End}), and what comes of it.
  */
 package io.rdmacm.bench.device.measure;

@@ -6,8 +6,7 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.Locale;
 
-import io.rdmacm.bench.device.measure.Usage;
-import io.rdmacm.core.nio.RdmaSelectorProvider;
+import io.rdmacm.bench.device.machine.Usage;
 import io.rdmacm.core.stream.StreamSettings;
 
 /**
@@ -52,8 +51,11 @@ public final class ManyStreams {
         int threads = words.size() > 3 ? Integer.parseInt(words.get(3)) : 1;
         StreamSettings settings = words.get(1).equals("small") ? small() : StreamSettings.defaults();
         System.out.println(HEAD);
-        try (OpenStreams streams = open(way, settings, threads)) {
+        OpenStreams streams = open(way, settings, threads);
+        try {
             measure(streams, way.id() + " | " + words.get(1), Integer.parseInt(words.get(2)) / 2);
+        } finally {
+            streams.close();
         }
     }
 
@@ -64,13 +66,8 @@ public final class ManyStreams {
     }
 
     private static OpenStreams open(StreamWay way, StreamSettings settings, int threads) throws IOException {
-        return switch (way) {
-            case NIO -> new OpenNioStreams(new RdmaSelectorProvider(settings));
-            case NIO_TCP -> new OpenNioStreams(SelectorProvider.provider());
-            case NETTY_EPOLL, NETTY_RDMA, NETTY_TCP, NETTY_REGISTERED ->
-                    new OpenNettyStreams(way.netty(settings), threads);
-            case ENGINE -> throw new IllegalArgumentException("not measured: " + way.id());
-        };
+        SelectorProvider nio = way.nio(settings);
+        return nio != null ? new OpenNioStreams(nio) : new OpenNettyStreams(way.netty(settings), threads);
     }
 
     private static void measure(OpenStreams streams, String name, int connections)

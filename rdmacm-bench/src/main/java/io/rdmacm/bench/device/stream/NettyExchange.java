@@ -16,16 +16,15 @@ import io.rdmacm.bench.device.measure.Allocation;
  * Sends and receives in turns, as a handler of a channel: {@link StreamEnd#exchange}. It sends the same memory again
  * and again, as the other ways do, as long as the channel is writable. For one channel.
  */
-public final class NettyExchange extends ChannelInboundHandlerAdapter {
+final class NettyExchange extends ChannelInboundHandlerAdapter {
     private final EventLoop loop;
     private final boolean client;
     private final int largest;
-    private final Promise<Void> ready;
+    private final Promise<Channel> ready;
     // The fields below are used in the event loop.
     private Channel channel;
     private ByteBuf data;
     private long arrived;
-    private Throwable failure;
     // of the exchange that is on
     private Promise<Void> done;
     private Allocation allocation;
@@ -37,13 +36,6 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
     private int left;
     private boolean advancing;
 
-    /**
-     * Creates a handler.
-     *
-     * @param loop the event loop of the channel
-     * @param client whether this end sends first
-     * @param largest the size of the largest message
-     */
     NettyExchange(EventLoop loop, boolean client, int largest) {
         this.loop = loop;
         this.client = client;
@@ -51,8 +43,8 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
         this.ready = loop.newPromise();
     }
 
-    /** {@return done when the channel is connected} */
-    Future<Void> ready() {
+    /** {@return the channel when it is connected} */
+    Future<Channel> ready() {
         return ready;
     }
 
@@ -61,31 +53,18 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
         Promise<Void> promise = loop.newPromise();
         loop.execute(() -> {
             done = promise;
-            if (failure != null) {
-                fail(failure);
-                return;
-            }
             allocation = counter;
             operations = howOften * messages;
             times = howOften;
             count = messages;
             size = bytes;
+            if (!channel.isActive()) {
+                channelInactive(null);
+                return;
+            }
             allocation.start();
             turn(client);
             advance();
-        });
-        return promise;
-    }
-
-    /** Closes the channel, if there is one. */
-    Future<Void> end() {
-        Promise<Void> promise = loop.newPromise();
-        loop.execute(() -> {
-            if (channel == null) {
-                promise.setSuccess(null);
-            } else {
-                channel.close().addListener(closed -> promise.setSuccess(null));
-            }
         });
         return promise;
     }
@@ -94,7 +73,7 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
     public void channelActive(ChannelHandlerContext context) {
         channel = context.channel();
         data = channel.alloc().directBuffer(largest).writeZero(largest);
-        ready.trySuccess(null);
+        ready.trySuccess(channel);
     }
 
     @Override
@@ -120,16 +99,11 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
             data.release();
             data = null;
         }
-        fail(new EOFException("the channel was closed"));
+        exceptionCaught(context, new EOFException("the channel was closed"));
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        fail(cause);
-    }
-
-    private void fail(Throwable cause) {
-        failure = cause;
         ready.tryFailure(cause);
         if (done != null) {
             done.tryFailure(cause);
@@ -148,29 +122,19 @@ public final class NettyExchange extends ChannelInboundHandlerAdapter {
             return;
         }
         advancing = true;
-        try {
-            while (done != null && (sending ? send() : receive())) {
-                if (sending == client) {
-                    turn(!sending);
-                } else {
-                    next();
-                }
+        while (done != null && (sending ? send() : receive())) {
+            if (sending == client) {
+                turn(!sending);
+            } else if (--times > 0) {
+                turn(client);
+            } else {
+                allocation.end(operations);
+                Promise<Void> promise = done;
+                done = null;
+                promise.trySuccess(null);
             }
-        } finally {
-            advancing = false;
         }
-    }
-
-    private void next() {
-        times--;
-        if (times > 0) {
-            turn(client);
-            return;
-        }
-        allocation.end(operations);
-        Promise<Void> promise = done;
-        done = null;
-        promise.trySuccess(null);
+        advancing = false;
     }
 
     /** Sends what is left; returns whether that is all. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.stream;
 
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
@@ -12,6 +15,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.util.concurrent.Future;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.RdmaChannelOption;
 import io.rdmacm.netty.RdmaServerStreamChannel;
@@ -26,21 +30,17 @@ import io.rdmacm.netty.RdmaStreamChannel;
  * @param allocator allocates the buffers
  * @param settings those of streams over RDMA; null for TCP
  */
-public record NettyTransport(IoHandlerFactory handler, Class<? extends ServerChannel> server,
+record NettyTransport(IoHandlerFactory handler, Class<? extends ServerChannel> server,
         Class<? extends Channel> client, ByteBufAllocator allocator, StreamSettings settings) {
+    private static final long LIMIT_SECONDS = 120;
+
     /** {@return Netty's own epoll, over TCP} */
     static NettyTransport tcp() {
         return new NettyTransport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class,
                 EpollSocketChannel.class, ByteBufAllocator.DEFAULT, null);
     }
 
-    /**
-     * {@return channels over RDMA}
-     *
-     * @param handler makes what drives the channels of an event loop
-     * @param allocator allocates the buffers
-     * @param settings those of the streams
-     */
+    /** {@return channels over RDMA} */
     static NettyTransport rdma(IoHandlerFactory handler, ByteBufAllocator allocator, StreamSettings settings) {
         return new NettyTransport(handler, RdmaServerStreamChannel.class, RdmaStreamChannel.class, allocator, settings);
     }
@@ -59,5 +59,18 @@ public record NettyTransport(IoHandlerFactory handler, Class<? extends ServerCha
                 .option(ChannelOption.TCP_NODELAY, true).option(ChannelOption.ALLOCATOR, allocator);
         return settings != null ? bootstrap.option(RdmaChannelOption.STREAM_SETTINGS, settings)
                 .option(RdmaChannelOption.SPIN, Rstream.polling()) : bootstrap;
+    }
+
+    static void await(Future<?> future) throws IOException {
+        if (!future.awaitUninterruptibly(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException("Netty did not do it within " + LIMIT_SECONDS + " s");
+        }
+        if (!future.isSuccess()) {
+            throw new IOException(future.cause().toString(), future.cause());
+        }
+    }
+
+    static void shutDown(EventLoopGroup group) {
+        group.shutdownGracefully(0, LIMIT_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 }

@@ -2,7 +2,6 @@
 package io.rdmacm.bench.device.stream;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -18,15 +17,17 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.util.concurrent.Future;
+import io.rdmacm.bench.device.machine.Port;
 
 /** Streams of one group of event loops, which drives both ends. */
 final class OpenNettyStreams implements OpenStreams {
+    private static final int LIMIT_SECONDS = 120;
+
     private final EventLoopGroup group;
     private final Bootstrap bootstrap;
     private final Channel listener;
     private final List<Channel> clients = new ArrayList<>();
-    private final AtomicInteger accepted = new AtomicInteger();
+    private final List<Channel> accepted = new ArrayList<>();
     private final Semaphore answered = new Semaphore(0);
     private final AtomicInteger roundTrips = new AtomicInteger();
 
@@ -35,12 +36,9 @@ final class OpenNettyStreams implements OpenStreams {
     private final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelActive(ChannelHandlerContext context) {
-            accepted.incrementAndGet();
-        }
-
-        @Override
-        public void channelInactive(ChannelHandlerContext context) {
-            accepted.decrementAndGet();
+            synchronized (accepted) {
+                accepted.add(context.channel());
+            }
         }
 
         @Override
@@ -65,27 +63,13 @@ final class OpenNettyStreams implements OpenStreams {
         }
     }
 
-    /**
-     * Creates the group and the end that listens.
-     *
-     * @param transport what the streams use
-     * @param threads how many event loops there are
-     */
+    /** Creates the group, with so many event loops, and the end that listens. */
     OpenNettyStreams(NettyTransport transport, int threads) throws IOException {
         group = new MultiThreadIoEventLoopGroup(threads, transport.handler());
         bootstrap = transport.client(group).handler(new Answers());
-        ChannelFuture bound = transport.server(group).childHandler(new Echo()).bind(HostAndPort.any());
-        await(bound);
+        ChannelFuture bound = transport.server(group).childHandler(new Echo()).bind(Port.anyPort());
+        NettyTransport.await(bound);
         listener = bound.channel();
-    }
-
-    private static void await(Future<?> future) throws IOException {
-        if (!future.awaitUninterruptibly(LIMIT_SECONDS, TimeUnit.SECONDS)) {
-            throw new IOException("Netty did not do it within " + LIMIT_SECONDS + " s");
-        }
-        if (!future.isSuccess()) {
-            throw new IOException(future.cause().toString(), future.cause());
-        }
     }
 
     private void awaitAnswers(int count) throws IOException, InterruptedException {
@@ -106,7 +90,7 @@ final class OpenNettyStreams implements OpenStreams {
                 connects.add(bootstrap.connect(listener.localAddress()));
             }
             for (ChannelFuture connect : connects) {
-                await(connect);
+                NettyTransport.await(connect);
                 clients.add(connect.channel());
                 send(connect.channel());
             }
@@ -127,33 +111,31 @@ final class OpenNettyStreams implements OpenStreams {
     }
 
     @Override
-    public void closeAllBut(int first) throws IOException, InterruptedException {
-        List<Channel> closing = clients.subList(first, clients.size());
-        closing.forEach(Channel::close);
-        for (Channel channel : closing) {
-            await(channel.closeFuture());
-        }
-        closing.clear();
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (accepted.get() > first) {
-            if (System.nanoTime() > end) {
-                throw new IOException(accepted.get() + " accepted channels were not closed");
+    public void closeAllBut(int first) throws IOException {
+        for (List<Channel> ends : List.of(clients, accepted)) {
+            List<Channel> closing;
+            synchronized (accepted) {
+                List<Channel> last = ends.subList(first, ends.size());
+                closing = List.copyOf(last);
+                last.clear();
             }
-            Thread.sleep(1);
+            // those that were accepted end when their clients do
+            if (ends == clients) {
+                closing.forEach(Channel::close);
+            }
+            for (Channel channel : closing) {
+                NettyTransport.await(channel.closeFuture());
+            }
         }
     }
 
     @Override
     public void close() throws IOException {
         try {
-            try {
-                closeAllBut(0);
-                await(listener.close());
-            } finally {
-                group.shutdownGracefully(0, LIMIT_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
-            }
-        } catch (InterruptedException e) {
-            throw new InterruptedIOException(e.getMessage());
+            closeAllBut(0);
+            NettyTransport.await(listener.close());
+        } finally {
+            NettyTransport.shutDown(group);
         }
     }
 }

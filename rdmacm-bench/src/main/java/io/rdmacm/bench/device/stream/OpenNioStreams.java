@@ -3,7 +3,6 @@ package io.rdmacm.bench.device.stream;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -12,23 +11,29 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+
+import io.rdmacm.bench.device.machine.Port;
 
 /** Streams of NIO: those that accept are driven by one selector, those that connect block. */
 final class OpenNioStreams implements OpenStreams {
+    private static final int LIMIT_SECONDS = 120;
+
     private final SelectorProvider provider;
     private final ServerSocketChannel listener;
     private final Selector selector;
     private final Thread echo;
     private final List<SocketChannel> clients = new ArrayList<>();
     private final ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE);
-    private volatile int accepted;
+    // of the ends that were accepted
+    private final Semaphore closed = new Semaphore(0);
 
     /** Creates the end that listens. */
     OpenNioStreams(SelectorProvider provider) throws IOException {
         this.provider = provider;
         listener = provider.openServerSocketChannel();
-        listener.bind(HostAndPort.any(), AT_ONCE);
+        listener.bind(Port.anyPort(), AT_ONCE);
         listener.configureBlocking(false);
         selector = provider.openSelector();
         listener.register(selector, SelectionKey.OP_ACCEPT);
@@ -53,7 +58,6 @@ final class OpenNioStreams implements OpenStreams {
                 if (channel != null) {
                     channel.configureBlocking(false);
                     channel.register(selector, SelectionKey.OP_READ);
-                    accepted++;
                 }
                 return;
             }
@@ -61,7 +65,7 @@ final class OpenNioStreams implements OpenStreams {
             int length = channel.read(buffer.clear());
             if (length < 0) {
                 channel.close();
-                accepted--;
+                closed.release();
             } else if (length > 0) {
                 channel.write(buffer.flip());
             }
@@ -111,25 +115,17 @@ final class OpenNioStreams implements OpenStreams {
         for (SocketChannel channel : closing) {
             channel.close();
         }
-        closing.clear();
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (accepted > first) {
-            if (System.nanoTime() > end) {
-                throw new IOException(accepted + " accepted channels were not closed");
-            }
-            Thread.sleep(1);
+        if (!closed.tryAcquire(closing.size(), LIMIT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException(closed.availablePermits() + " of " + closing.size() + " ends were closed");
         }
+        closing.clear();
     }
 
     @Override
-    public void close() throws IOException {
-        try {
-            closeAllBut(0);
-            selector.close();
-            echo.join();
-            listener.close();
-        } catch (InterruptedException e) {
-            throw new InterruptedIOException(e.getMessage());
-        }
+    public void close() throws IOException, InterruptedException {
+        closeAllBut(0);
+        selector.close();
+        echo.join();
+        listener.close();
     }
 }

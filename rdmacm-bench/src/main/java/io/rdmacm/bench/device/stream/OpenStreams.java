@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.stream;
 
-import java.io.Closeable;
 import java.io.IOException;
 
 /** Connected streams in one process, which has both ends of each. The ends that accept send back what they receive. */
-interface OpenStreams extends Closeable {
+interface OpenStreams {
     /** The bytes that are sent over each stream when it is open, and back. */
     int MESSAGE = 64;
     /** How many connects are under way at the same time. */
     int AT_ONCE = 64;
-    /** The longest time that a step may take. */
-    int LIMIT_SECONDS = 120;
 
     /** Opens so many more, and sends a message over each and back. */
     void open(int count) throws IOException, InterruptedException;
@@ -26,6 +23,5 @@ interface OpenStreams extends Closeable {
     void closeAllBut(int first) throws IOException, InterruptedException;
 
     /** Closes the rest too. */
-    @Override
-    void close() throws IOException;
+    void close() throws IOException, InterruptedException;
 }

@@ -5,12 +5,11 @@ import java.io.IOException;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.rdmacm.bench.device.measure.End;
 import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.core.nio.RdmaSelectorProvider;
 import io.rdmacm.core.stream.StreamSettings;
@@ -18,8 +17,8 @@ import io.rdmacm.netty.RdmaByteBufAllocator;
 import io.rdmacm.netty.RdmaIoHandler;
 
 /**
- * What carries a stream of bytes that is measured. Before they sleep, those over RDMA poll for as long as
- * {@code rstream} does; those over TCP sleep at once.
+ * What carries a stream of bytes that is measured. All sides sleep when there is nothing to do, as {@code rstream -T b}
+ * does; before that, those over RDMA poll for as long as it does, while those over TCP sleep at once.
  */
 public enum StreamWay {
     /** {@code RdmaStream}. */
@@ -37,12 +36,6 @@ public enum StreamWay {
     /** Netty's {@code EpollSocketChannel}, over TCP. */
     NETTY_TCP;
 
-    /** Returns the settings of the streams: the polling of {@code rstream}. */
-    private static StreamSettings settings(int bufferSize) {
-        return StreamSettings.builder().sendBufferSize(bufferSize).receiveBufferSize(bufferSize)
-                .waiting(WaitPolicy.spinFor(Rstream.polling())).build();
-    }
-
     /** {@return the name in results} */
     public String id() {
         return name().toLowerCase(Locale.ROOT).replace('_', ' ');
@@ -53,42 +46,40 @@ public enum StreamWay {
         return this != NETTY_REGISTERED;
     }
 
-    /** {@return for how many microseconds a thread polls before it sleeps} */
-    public long spinMicros() {
-        return TimeUnit.MICROSECONDS.convert(switch (this) {
-            case ENGINE, NIO, NETTY_EPOLL, NETTY_REGISTERED, NETTY_RDMA -> Rstream.polling();
-            case NIO_TCP, NETTY_TCP -> Duration.ZERO;
-        });
+    /** {@return for how long a thread polls before it sleeps} */
+    public Duration polling() {
+        return this == NIO_TCP || this == NETTY_TCP ? Duration.ZERO : Rstream.polling();
     }
 
-    /** {@return why it cannot be measured on this machine; empty if it can} */
-    public Optional<String> problem() {
+    /** {@return opens ends of a stream, for round trips or for a throughput} */
+    public End.Opener opener(boolean roundTrips) {
+        return (load, client) -> open(load, client, roundTrips);
+    }
+
+    private End open(End.Load load, boolean client, boolean roundTrips) throws IOException {
+        StreamSettings settings = StreamSettings.builder().sendBufferSize(Rstream.BUFFER)
+                .receiveBufferSize(Rstream.BUFFER).waiting(WaitPolicy.spinFor(Rstream.polling())).build();
         return switch (this) {
-            case NETTY_EPOLL, NETTY_REGISTERED, NETTY_TCP -> Epoll.isAvailable() ? Optional.empty()
-                    : Optional.of("Netty's epoll cannot be used: " + Epoll.unavailabilityCause().getMessage());
-            default -> Optional.empty();
+            case ENGINE -> new EngineStream(settings, load, client, roundTrips);
+            case NIO, NIO_TCP -> new NioStream(nio(settings), load, client, roundTrips);
+            default -> new NettyStream(netty(settings), load, client, roundTrips);
         };
     }
 
-    /**
-     * {@return an end of a stream}
-     *
-     * @param trial what is measured
-     * @param client whether it connects
-     * @param size the size of the largest message
-     */
-    StreamEnd open(StreamTrial trial, boolean client, int size) throws IOException {
-        StreamSettings settings = settings(trial.bufferSize());
+    /** {@return where the channels of NIO come from; null if this way has none} */
+    SelectorProvider nio(StreamSettings settings) {
         return switch (this) {
-            case ENGINE -> new BlockingStreamEnd(new StreamMessageEnd(settings, client, size), client);
-            case NIO -> channel(new RdmaSelectorProvider(settings), client, size);
-            case NIO_TCP -> channel(SelectorProvider.provider(), client, size);
-            default -> new NettyEnd(netty(settings), client, size, Math.max(trial.channels(), 1));
+            case NIO -> new RdmaSelectorProvider(settings);
+            case NIO_TCP -> SelectorProvider.provider();
+            default -> null;
         };
     }
 
     /** {@return what Netty uses for this way} */
-    NettyTransport netty(StreamSettings settings) {
+    NettyTransport netty(StreamSettings settings) throws IOException {
+        if (this != NETTY_RDMA && !Epoll.isAvailable()) {
+            throw new IOException("Netty's epoll cannot be used: " + Epoll.unavailabilityCause().getMessage());
+        }
         return switch (this) {
             case NETTY_EPOLL -> NettyTransport.rdma(EpollIoHandler.newFactory(), ByteBufAllocator.DEFAULT, settings);
             case NETTY_REGISTERED -> NettyTransport.rdma(EpollIoHandler.newFactory(), new RdmaByteBufAllocator(),
@@ -96,11 +87,7 @@ public enum StreamWay {
             case NETTY_RDMA -> NettyTransport.rdma(RdmaIoHandler.newFactory(settings.waiting()),
                     ByteBufAllocator.DEFAULT, settings);
             case NETTY_TCP -> NettyTransport.tcp();
-            case ENGINE, NIO, NIO_TCP -> throw new IllegalArgumentException(id() + " is not Netty's");
+            default -> throw new IllegalArgumentException(id() + " is not Netty's");
         };
-    }
-
-    private static StreamEnd channel(SelectorProvider provider, boolean client, int size) throws IOException {
-        return new BlockingStreamEnd(new ChannelEnd(provider, client, size), client);
     }
 }
