@@ -2,6 +2,9 @@
 package io.rdmacm.examples;
 
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -13,6 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * Runs one of the programs by its name. The exit status is 0 on success, 130 if the program was interrupted, and
@@ -58,8 +62,8 @@ public final class Main implements Callable<Integer> {
         Main main = new Main();
         CommandLine line = new CommandLine(main);
         programs(args).forEach(line::addSubcommand);
-        return line.setOut(out).setErr(err).setOverwrittenOptionsAllowed(true)
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        return line.registerConverter(InetAddress.class, Main::host).setOut(out).setErr(err)
+                .setOverwrittenOptionsAllowed(true).setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, program, arguments) -> main.failed(failure, program))
                 .setParameterExceptionHandler((failure, arguments) -> wrongArguments(failure))
                 .execute(args);
@@ -71,6 +75,15 @@ public final class Main implements Callable<Integer> {
                 .<List<Class<?>>>map(List::of).orElseGet(Programs::all);
     }
 
+    /** Converts host names, IPv4 and IPv6 addresses on the command line. */
+    private static InetAddress host(String name) {
+        try {
+            return InetAddress.getByName(name);
+        } catch (UnknownHostException e) {
+            throw new TypeConversionException("there is no host or IP address '" + name + "'");
+        }
+    }
+
     /** Prints the usage, if no program was named. */
     @Override
     public Integer call() {
@@ -79,7 +92,7 @@ public final class Main implements Callable<Integer> {
     }
 
     private int failed(Exception failure, CommandLine program) {
-        if (failure instanceof InterruptedException) {
+        if (failure instanceof InterruptedException || failure instanceof ClosedByInterruptException) {
             return INTERRUPTED;
         }
         program.getErr().println(program.getCommandName() + ": " + ExampleProgram.describe(failure));

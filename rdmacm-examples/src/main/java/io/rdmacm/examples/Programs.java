@@ -17,10 +17,10 @@ final class Programs {
         {"ucmatose", "cm.Ucmatose"},
         {"udaddy", "cm.Udaddy"},
         {"mckey", "cm.Mckey"},
-        {"rdma_client", "cm.RdmaClient"},
-        {"rdma_server", "cm.RdmaServer"},
-        {"rdma_xclient", "cm.RdmaXclient"},
-        {"rdma_xserver", "cm.RdmaXserver"},
+        {"rdma_client", "cm.SynchronousProgram$Client"},
+        {"rdma_server", "cm.SynchronousProgram$Server"},
+        {"rdma_xclient", "cm.SynchronousProgram$ExtendedClient"},
+        {"rdma_xserver", "cm.SynchronousProgram$ExtendedServer"},
         {"cmtime", "cm.CmTime"},
         {"rstream", "stream.Rstream"},
         {"riostream", "stream.Riostream"},
@@ -29,17 +29,12 @@ final class Programs {
         {"ibv_devinfo", "verbs.IbvDevinfo"},
         {"ibv_asyncwatch", "verbs.IbvAsyncwatch"},
         {"ibv_rc_pingpong", "verbs.IbvRcPingpong"},
-        {"ibv_uc_pingpong", "verbs.IbvUcPingpong"},
+        {"ibv_uc_pingpong", "verbs.ConnectedPingPong$Unreliable"},
         {"ibv_ud_pingpong", "verbs.IbvUdPingpong"},
         {"ibv_srq_pingpong", "verbs.IbvSrqPingpong"},
         {"efa_pingpong", "verbs.EfaPingpong"},
-        {"rc_example", "verbs.RcExample"},
-        {"echo", "echo.Echo"},
         {"kv_server", "kvstore.KvServer"},
-        {"kv_client", "kvstore.KvClient"},
-        {"http_server", "netty.HttpServer"},
-        {"grpc_server", "grpc.GrpcServer"},
-        {"grpc_client", "grpc.GrpcClient"}};
+        {"kv_client", "kvstore.KvClient"}};
 
     private Programs() {
     }

@@ -9,17 +9,16 @@
  * <table>
  * <caption>From the shortest programs to the closest to C</caption>
  * <tr><th>package</th><th>what it shows</th></tr>
- * <tr><td>{@link io.rdmacm.examples.echo}</td><td>messages over {@code io.rdmacm.core.connection}</td></tr>
- * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store that is read by RDMA reads</td></tr>
- * <tr><td>{@link io.rdmacm.examples.netty}</td><td>an HTTP server on Netty</td></tr>
- * <tr><td>{@link io.rdmacm.examples.grpc}</td><td>gRPC, with all four kinds of calls</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.doctor}</td><td>whether a machine can use RDMA, and what to do if not</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.kvstore}</td><td>a key-value store: puts are messages over
+ * {@code io.rdmacm.core.connection}, gets are RDMA reads</td></tr>
  * <tr><td>{@link io.rdmacm.examples.stream}</td><td>rstream, riostream and rcopy of librdmacm: streams of
  * bytes</td></tr>
  * <tr><td>{@link io.rdmacm.examples.rping}</td><td>rping of librdmacm</td></tr>
  * <tr><td>{@link io.rdmacm.examples.cm}</td><td>the other programs of librdmacm: rdma_client, ucmatose, udaddy, mckey,
  * cmtime and others</td></tr>
- * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and others,
- * and one of the RDMA Aware manual</td></tr>
+ * <tr><td>{@link io.rdmacm.examples.verbs}</td><td>the programs of libibverbs: ibv_devinfo, ibv_rc_pingpong and
+ * others</td></tr>
  * </table>
  *
  * <p>The programs that have a counterpart in C have its name, its options and its output, and work with it over the

@@ -52,8 +52,7 @@ class WithoutRdmaTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "efa_pingpong",
-        "rc_example"})
+    @ValueSource(strings = {"ibv_devices", "ibv_devinfo", "ibv_asyncwatch", "ibv_rc_pingpong", "efa_pingpong"})
     void theProgramsOfLibibverbsSaySo(String name) throws Exception {
         assumeLibrary();
         Assumptions.assumeFalse(Files.exists(Path.of("/sys/class/infiniband_verbs")),

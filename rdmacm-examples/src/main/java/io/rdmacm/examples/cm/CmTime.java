@@ -39,14 +39,14 @@ final class CmTime extends PeerProgram {
 
     @Option(names = "-c", paramLabel = "COUNT", defaultValue = "100",
             description = "Client: how many connections (${DEFAULT-VALUE}).")
-    private int connections;
+    int connections;
 
     @Option(names = "-p", paramLabel = "PORT", defaultValue = "7471", description = "The port (${DEFAULT-VALUE}).")
     private String port;
 
     @Option(names = "-r", paramLabel = "COUNT", defaultValue = "2",
             description = "Client: how often to retry resolving an address or a route (${DEFAULT-VALUE}).")
-    private int retries;
+    int retries;
 
     @Option(names = "-t", paramLabel = "MILLISECONDS", defaultValue = "2000",
             description = "Client: the timeout of resolving an address or a route (${DEFAULT-VALUE}).")
@@ -70,14 +70,6 @@ final class CmTime extends PeerProgram {
 
     AddressInfo addressToConnect() throws RdmaException {
         return AddressFormat.NAME.toConnect(server, port, PortSpace.TCP, bind);
-    }
-
-    int connections() {
-        return connections;
-    }
-
-    int retries() {
-        return retries;
     }
 
     Duration resolveTimeout() {

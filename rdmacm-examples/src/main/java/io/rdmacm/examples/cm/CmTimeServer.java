@@ -2,8 +2,8 @@
 package io.rdmacm.examples.cm;
 
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
@@ -13,14 +13,9 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Resources;
 
-/**
- * The server of cmtime: an event loop that accepts every connection and frees it at its end. The C program needs two
- * more threads, because rdma_destroy_id waits until all events of the id are acknowledged; here each event is closed
- * before its id.
- */
+/** The server of cmtime: accepts every connection, and serves each in a virtual thread until its end. */
 final class CmTimeServer {
     private final CmTime options;
-    private final Map<CmId, Resources> connections = new HashMap<>();
 
     CmTimeServer(CmTime options) {
         this.options = options;
@@ -28,69 +23,40 @@ final class CmTimeServer {
 
     /** Serves clients until it is interrupted. */
     void run() throws IOException, InterruptedException {
-        try (Resources open = new Resources()) {
-            EventChannel channel = open.add(EventChannel.open());
-            CmId listener = open.add(CmId.open(channel, PortSpace.TCP));
+        try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP);
+                ExecutorService connections = Executors.newVirtualThreadPerTaskExecutor()) {
             listener.bindAddress(options.addressToListen().source().orElseThrow());
             listener.listen(0);
-            open.onClose(this::closeAll);
-            while (true) {
-                CmEventType type;
-                CmId id;
-                try (CmEvent event = channel.getEvent(CmTime.FOREVER)) {
-                    type = event.type();
-                    id = event.id();
+            try {
+                while (true) {
+                    CmId id = nextClient(channel, listener);
+                    connections.execute(() -> serve(channel, id));
                 }
-                handle(type, id);
+            } finally {
+                connections.shutdownNow();
             }
         }
     }
 
-    /** Handles an event. A failure of one connection is printed and does not affect the others. */
-    private void handle(CmEventType type, CmId id) {
-        try {
-            switch (type) {
-                case CONNECT_REQUEST -> accept(id);
-                case DISCONNECTED -> {
-                    id.disconnect();
-                    close(id);
-                }
-                // the client gave up before the connection was established
-                case CONNECT_ERROR, UNREACHABLE, REJECTED -> close(id);
-                default -> { }
-            }
-        } catch (IOException e) {
-            options.report(e);
+    private static CmId nextClient(EventChannel channel, CmId listener) throws IOException, InterruptedException {
+        try (CmEvent request = channel.await(listener, CmEventType.CONNECT_REQUEST, CmTime.FOREVER)) {
+            return request.id();
         }
     }
 
-    private void accept(CmId id) throws IOException {
-        Resources connection = new Resources();
-        connection.add(id);
-        connections.put(id, connection);
-        boolean accepted = false;
-        try {
-            CmTime.createQueuePair(id, connection.add(id.context().allocateProtectionDomain()), connection);
+    /** Serves one connection. Its failure is printed and does not affect the others. */
+    private void serve(EventChannel channel, CmId id) {
+        try (Resources open = new Resources()) {
+            open.add(id);
+            CmTime.createQueuePair(id, open.add(id.context().allocateProtectionDomain()), open);
             id.accept(ConnectionParameters.defaults());
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                // rejects the connection
-                close(id);
-            }
-        }
-    }
-
-    private void close(CmId id) throws IOException {
-        Resources connection = connections.remove(id);
-        if (connection != null) {
-            connection.close();
-        }
-    }
-
-    private void closeAll() throws IOException {
-        for (Resources connection : connections.values()) {
-            connection.close();
+            channel.await(id, CmEventType.ESTABLISHED, CmTime.FOREVER).close();
+            channel.await(id, CmEventType.DISCONNECTED, CmTime.FOREVER).close();
+            id.disconnect();
+        } catch (IOException | RuntimeException e) {
+            options.report(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 }

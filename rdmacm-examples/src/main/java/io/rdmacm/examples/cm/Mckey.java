@@ -16,9 +16,8 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.IbSocketAddress;
 import io.rdmacm.core.MulticastMembership;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.HostConverter;
-import io.rdmacm.examples.support.NumberConverter;
 import io.rdmacm.examples.support.PeerProgram;
+import io.rdmacm.examples.support.ProgramThread;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Gid;
@@ -41,18 +40,18 @@ import picocli.CommandLine.Option;
 final class Mckey extends PeerProgram {
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
 
-    @Option(names = "-m", paramLabel = "GROUP", converter = HostConverter.class,
+    @Option(names = "-m", paramLabel = "GROUP",
             description = "The multicast address of the group, IPv4 or IPv6.")
     private InetAddress group;
 
-    @Option(names = "-M", paramLabel = "GID", converter = HostConverter.class,
+    @Option(names = "-M", paramLabel = "GID",
             description = "Instead of -m, the GID of the group, in IPv6 notation; needs -b. InfiniBand only.")
     private InetAddress groupGid;
 
     @Option(names = "-s", description = "Run as the sender.")
     private boolean sender;
 
-    @Option(names = "-b", paramLabel = "ADDR", converter = HostConverter.class,
+    @Option(names = "-b", paramLabel = "ADDR",
             description = "The local address through which the group is reached.")
     private InetAddress bind;
 
@@ -91,15 +90,15 @@ final class Mckey extends PeerProgram {
         require(messages >= 0, "Invalid number of messages " + messages);
         require(size >= 0, "Invalid size " + size);
         require(pause >= 0, "Invalid pause " + pause);
-        PortSpace space = DatagramSpaces.choose(spaceNumber, PortSpace.UDP);
-        require(space != null, DatagramSpaces.invalid(spaceNumber, PortSpace.UDP));
+        PortSpace space = Node.datagramSpace(spaceNumber, PortSpace.UDP);
+        require(space != null, "Invalid port space " + spaceNumber + ": udp (0x111) or ipoib (2)");
         print("mckey: starting " + (sender ? "client" : "server"));
         print("mckey: joining");
         // Closed in reverse order: each queue pair leaves the group before it is destroyed.
         try (Resources open = new Resources()) {
             EventChannel channel = open.add(EventChannel.open());
             List<Node> nodes = joinAll(channel, space, open);
-            try (EventThread events = new EventThread(channel, this::report)) {
+            try (ProgramThread events = new ProgramThread("mckey-events", () -> reportEvents(channel))) {
                 Thread.sleep(Duration.ofSeconds(pause));
                 if (messages > 0 && size > 0) {
                     transfer(nodes);
@@ -115,8 +114,8 @@ final class Mckey extends PeerProgram {
             throws IOException, InterruptedException {
         SocketAddress wanted = group == null ? IbSocketAddress.of(Gid.ofAddress(groupGid))
                 : new InetSocketAddress(group, 0);
-        List<CmId> ids = new ArrayList<>();
-        while (ids.size() < connections) {
+        List<Node> nodes = new ArrayList<>();
+        while (nodes.size() < connections) {
             CmId id = open.add(CmId.open(channel, space));
             if (bind != null) {
                 id.bindAddress(new InetSocketAddress(bind, 0));
@@ -124,12 +123,6 @@ final class Mckey extends PeerProgram {
             // Finds the device that reaches the group. With a GID, the bound address has already chosen it.
             if (group != null) {
                 id.resolveAddress(wanted, RESOLVE_TIMEOUT);
-            }
-            ids.add(id);
-        }
-        List<Node> nodes = new ArrayList<>();
-        for (CmId id : ids) {
-            if (group != null) {
                 channel.await(id, CmEventType.ADDR_RESOLVED, timeout()).close();
             }
             Node node = new Node(id, size == 0 ? 0 : messages, size, open, noLoopback
@@ -140,16 +133,14 @@ final class Mckey extends PeerProgram {
             }
             open.add(id.joinMulticast(wanted, sendOnly ? MulticastMembership.Role.SEND_ONLY
                     : MulticastMembership.Role.FULL_MEMBER));
-            nodes.add(node);
-        }
-        for (Node node : nodes) {
-            try (CmEvent joined = channel.await(node.id(), CmEventType.MULTICAST_JOIN, timeout())) {
+            try (CmEvent joined = channel.await(id, CmEventType.MULTICAST_JOIN, timeout())) {
                 AddressAttributes address = joined.datagramParameters().address().orElseThrow();
                 print(String.format("mckey: joined dgid: %s mlid 0x%x sl %d",
                         address.globalRoute().map(GlobalRoute::destination).map(Object::toString).orElse("::"),
                         address.destinationLid(), address.serviceLevel()));
                 node.sendTo(joined.datagramParameters(), open);
             }
+            nodes.add(node);
         }
         return nodes;
     }
@@ -170,10 +161,14 @@ final class Mckey extends PeerProgram {
         print("data transfers complete");
     }
 
-    /** Prints the events of a membership after the join. */
-    private void report(CmEvent event) throws IOException {
-        if (event.type() == CmEventType.MULTICAST_ERROR || event.type() == CmEventType.ADDR_CHANGE) {
-            print("mckey: event: " + event.type().nativeName() + ", status: " + event.status());
+    /** Prints the events of the memberships after the joins. */
+    private void reportEvents(EventChannel channel) throws IOException, InterruptedException {
+        while (true) {
+            try (CmEvent event = channel.getEvent(FOREVER)) {
+                if (event.type() == CmEventType.MULTICAST_ERROR || event.type() == CmEventType.ADDR_CHANGE) {
+                    print("mckey: event: " + event.type().nativeName() + ", status: " + event.status());
+                }
+            }
         }
     }
 }

@@ -3,9 +3,11 @@ package io.rdmacm.examples.cm;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.DatagramParameters;
+import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.CompletionQueue;
@@ -70,6 +72,13 @@ final class Node {
         pair = open.add(id.createQueuePair(domain, QueuePairInitAttributes.builder().type(type)
                 .completionQueue(queue).maxSendRequests(entries).maxReceiveRequests(entries).createFlags(flags)
                 .build()));
+    }
+
+    /** Returns the port space of the number if one is given, otherwise the named one; null if it has no datagrams. */
+    static PortSpace datagramSpace(Integer number, PortSpace named) {
+        return Arrays.stream(PortSpace.values()).filter(space -> number == null ? space == named
+                : space.value() == number).filter(space -> space.queuePairType() == QueuePairType.UD).findFirst()
+                .orElse(null);
     }
 
     CmId id() {

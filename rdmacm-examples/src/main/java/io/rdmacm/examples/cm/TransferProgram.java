@@ -13,14 +13,13 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.NumberConverter;
 import io.rdmacm.examples.support.PeerProgram;
 import io.rdmacm.examples.support.Resources;
 import picocli.CommandLine.Option;
 
 /**
  * What {@link Ucmatose} and {@link Udaddy} have in common: their options, and the steps until all connections are
- * established, each step for all of them before the next.
+ * established.
  *
  * <p>Unlike in C, a failed completion ends the program, and so does a message whose length is not -S: both sides need
  * the same -c, -C and -S.
@@ -73,8 +72,6 @@ abstract class TransferProgram extends PeerProgram {
     void setOptions(CmId id) throws IOException {
         // none by default
     }
-
-    abstract ConnectionParameters.Builder clientParameters();
 
     /** Exchanges the messages on all connections that a server has accepted. */
     abstract void serve(EventChannel channel, CmId listener, List<Node> nodes, Resources open)
@@ -133,26 +130,22 @@ abstract class TransferProgram extends PeerProgram {
 
     private List<Node> connectAll(EventChannel channel, AddressInfo address, PortSpace space, Resources open)
             throws IOException, InterruptedException {
-        List<CmId> ids = new ArrayList<>();
-        while (ids.size() < connections) {
+        List<Node> nodes = new ArrayList<>();
+        while (nodes.size() < connections) {
             CmId id = open.add(CmId.open(channel, space));
             id.resolveAddress(address.source().orElse(null), address.destination().orElseThrow(), RESOLVE_TIMEOUT);
-            ids.add(id);
-        }
-        for (CmId id : ids) {
             channel.await(id, CmEventType.ADDR_RESOLVED, timeout()).close();
             if (typeOfService != null) {
                 id.options().typeOfService(typeOfService);
             }
             setOptions(id);
             id.resolveRoute(RESOLVE_TIMEOUT);
-        }
-        List<Node> nodes = new ArrayList<>();
-        for (CmId id : ids) {
             channel.await(id, CmEventType.ROUTE_RESOLVED, timeout()).close();
             Node node = node(id, open);
             node.postReceives();
-            id.connect(clientParameters().privateData(address.connectData()).build());
+            // Datagrams take the private data only.
+            id.connect(ConnectionParameters.builder().responderResources(1).initiatorDepth(1).retryCount(5)
+                    .rnrRetryCount(0).privateData(address.connectData()).build());
             nodes.add(node);
         }
         return nodes;

@@ -6,10 +6,9 @@ import java.util.List;
 
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
-import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.NumberConverter;
+import io.rdmacm.examples.support.ProgramThread;
 import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.address.AckTimeout;
 import picocli.CommandLine.Command;
@@ -73,57 +72,71 @@ final class Ucmatose extends TransferProgram {
     }
 
     @Override
-    ConnectionParameters.Builder clientParameters() {
-        return ConnectionParameters.builder().responderResources(1).initiatorDepth(1).retryCount(5).rnrRetryCount(0);
-    }
-
-    @Override
     void serve(EventChannel channel, CmId listener, List<Node> nodes, Resources open)
             throws IOException, InterruptedException {
-        awaitEstablished(channel, nodes);
-        try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
-            if (hasMessages()) {
-                step("initiating data transfers", nodes, Node::postSends);
-                step("completing sends", nodes, node -> node.awaitSends(timeout()));
-                step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
-                print("data transfers complete");
-            }
-            migrate(channel, listener, nodes, disconnects);
-            step("cmatose: disconnecting", nodes, node -> node.id().disconnect());
-            disconnects.await(timeout());
-            print("disconnected");
+        List<ProgramThread> watches = awaitEstablished(channel, nodes, open);
+        if (hasMessages()) {
+            step("initiating data transfers", nodes, Node::postSends);
+            step("completing sends", nodes, node -> node.awaitSends(timeout()));
+            step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
+            print("data transfers complete");
         }
+        if (migrate) {
+            listener.migrate(second);
+            watches = migrate(channel, nodes, watches, open);
+        }
+        step("cmatose: disconnecting", nodes, node -> node.id().disconnect());
+        awaitDisconnected(watches);
+        print("disconnected");
     }
 
     @Override
     void use(EventChannel channel, List<Node> nodes, Resources open) throws IOException, InterruptedException {
-        awaitEstablished(channel, nodes);
-        try (DisconnectHandler disconnects = new DisconnectHandler(channel, nodes.size())) {
-            if (hasMessages()) {
-                step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
-                step("sending replies", nodes, Node::postSends);
-                print("data transfers complete");
-            }
-            migrate(channel, null, nodes, disconnects);
-            disconnects.await(timeout());
+        List<ProgramThread> watches = awaitEstablished(channel, nodes, open);
+        if (hasMessages()) {
+            step("receiving data transfers", nodes, node -> node.awaitReceives(timeout(), timeout()));
+            step("sending replies", nodes, Node::postSends);
+            print("data transfers complete");
         }
+        awaitDisconnected(migrate ? migrate(channel, nodes, watches, open) : watches);
     }
 
-    private void awaitEstablished(EventChannel channel, List<Node> nodes) throws IOException, InterruptedException {
+    private List<ProgramThread> awaitEstablished(EventChannel channel, List<Node> nodes, Resources open)
+            throws IOException, InterruptedException {
         for (Node node : nodes) {
             channel.await(node.id(), CmEventType.ESTABLISHED, timeout()).close();
         }
+        return watch(nodes, open);
     }
 
-    private void migrate(EventChannel channel, CmId listener, List<Node> nodes, DisconnectHandler disconnects)
-            throws IOException {
-        if (second != null) {
-            print("migrating to new event channel");
-            if (listener != null) {
-                listener.migrate(second);
+    private List<ProgramThread> watch(List<Node> nodes, Resources open) {
+        List<ProgramThread> watches = nodes.stream().map(node -> new ProgramThread("disconnect-watch", () -> {
+            node.id().channel().await(node.id(), CmEventType.DISCONNECTED, FOREVER).close();
+            // Flushes all posted requests: a wait for messages of a peer that has gone ends.
+            node.id().disconnect();
+        })).toList();
+        watches.forEach(watch -> open.onClose(watch::close));
+        return watches;
+    }
+
+    private List<ProgramThread> migrate(EventChannel channel, List<Node> nodes, List<ProgramThread> watches,
+            Resources open) throws IOException {
+        print("migrating to new event channel");
+        // An id cannot migrate while one of its events is open.
+        watches.forEach(ProgramThread::close);
+        for (Node node : nodes) {
+            node.id().migrate(second);
+        }
+        channel.close();
+        return watch(nodes, open);
+    }
+
+    private void awaitDisconnected(List<ProgramThread> watches) throws IOException, InterruptedException {
+        for (ProgramThread watch : watches) {
+            if (!watch.await(timeout())) {
+                throw new IOException("a connection was not disconnected within " + timeout().toSeconds()
+                        + " seconds");
             }
-            disconnects.migrate(nodes.stream().map(Node::id).toList(), second);
-            channel.close();
         }
     }
 }

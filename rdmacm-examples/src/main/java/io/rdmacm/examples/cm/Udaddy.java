@@ -7,10 +7,8 @@ import java.util.List;
 import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
-import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.examples.support.NumberConverter;
 import io.rdmacm.examples.support.Resources;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -40,19 +38,15 @@ final class Udaddy extends TransferProgram {
 
     @Override
     PortSpace space() {
-        PortSpace chosen = DatagramSpaces.choose(spaceNumber, space);
-        require(chosen != null, DatagramSpaces.invalid(spaceNumber, space));
+        PortSpace chosen = Node.datagramSpace(spaceNumber, space);
+        require(chosen != null, "Invalid port space " + (spaceNumber == null ? space : spaceNumber)
+                + ": udp (0x111) or ipoib (2)");
         return chosen;
     }
 
     @Override
     String port() {
         return "7174";
-    }
-
-    @Override
-    ConnectionParameters.Builder clientParameters() {
-        return ConnectionParameters.builder();
     }
 
     @Override

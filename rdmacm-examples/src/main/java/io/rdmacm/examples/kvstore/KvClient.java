@@ -9,7 +9,6 @@ import java.util.List;
 
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.examples.support.ExampleProgram;
-import io.rdmacm.examples.support.HostConverter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -20,7 +19,7 @@ import picocli.CommandLine.Parameters;
         footer = {"%nFor example:", "  rdmacm kv_client -a 192.168.99.1 put greeting hello",
             "  rdmacm kv_client -a 192.168.99.1 get greeting"})
 final class KvClient extends ExampleProgram {
-    @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
+    @Option(names = "-a", paramLabel = "ADDR", required = true,
             description = "The server's address or name.")
     private InetAddress address;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.kvstore;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -19,6 +20,14 @@ record KvLayout(int slots, int keyBytes, int valueBytes) {
     static final int MAX_BYTES = 0xffff;
     /** How many bytes {@link #write} writes. */
     static final int BYTES = 3 * Integer.BYTES;
+
+    private static final int MAX_TRIES = 1_000_000;
+
+    /** Copies the slot at an offset of the table. */
+    @FunctionalInterface
+    interface Reader {
+        void read(long offset) throws IOException, InterruptedException;
+    }
 
     KvLayout {
         if (Integer.bitCount(slots) != 1 || slots < PROBES) {
@@ -40,9 +49,9 @@ record KvLayout(int slots, int keyBytes, int valueBytes) {
         return key > 0 && key <= keyBytes && value <= valueBytes;
     }
 
-    /** Returns the maximum length of a message in bytes. */
+    /** Returns the maximum length of a put in bytes: the length of the key, the key and the value. */
     int messageBytes() {
-        return keyBytes + valueBytes + KvMessage.OVERHEAD;
+        return Short.BYTES + keyBytes + valueBytes;
     }
 
     /** Returns the size of a slot in bytes, a multiple of 8. */
@@ -59,6 +68,30 @@ record KvLayout(int slots, int keyBytes, int valueBytes) {
     long offset(byte[] key, int probe) {
         int slot = spread(Arrays.hashCode(key)) + probe & slots - 1;
         return (long) slot * slotBytes();
+    }
+
+    /** Reads the slots of a key into a copy until no write overlapped. Returns the value, or null if there is none. */
+    byte[] find(byte[] key, KvSlot copy, Reader reader) throws IOException, InterruptedException {
+        int tries = 0;
+        for (int probe = 0; probe < PROBES;) {
+            reader.read(offset(key, probe));
+            switch (copy.check(key)) {
+                case FOUND -> {
+                    return copy.value();
+                }
+                case EMPTY -> {
+                    return null;
+                }
+                // It may be in the next slot.
+                case OTHER_KEY -> probe++;
+                case TORN -> {
+                    if (++tries == MAX_TRIES) {
+                        throw new IOException("a slot was being written during each of " + tries + " reads");
+                    }
+                }
+            }
+        }
+        return null;
     }
 
     /** Mixes all bits into the lowest ones, so that keys that differ in one letter lie far apart. */

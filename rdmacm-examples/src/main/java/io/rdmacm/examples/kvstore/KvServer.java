@@ -8,7 +8,6 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CountDownLatch;
 
 import io.rdmacm.examples.support.ExampleProgram;
-import io.rdmacm.examples.support.HostConverter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -20,7 +19,7 @@ import picocli.CommandLine.Option;
 final class KvServer extends ExampleProgram {
     private static final int MAX_SLOTS = 1 << 24;
 
-    @Option(names = "-a", paramLabel = "ADDR", required = true, converter = HostConverter.class,
+    @Option(names = "-a", paramLabel = "ADDR", required = true,
             description = "The address to listen on, of an RDMA device.")
     private InetAddress address;
 
@@ -44,6 +43,7 @@ final class KvServer extends ExampleProgram {
     @Override
     protected void run() throws IOException, InterruptedException {
         requirePort(port, false);
+        require(!address.isAnyLocalAddress(), "an address of an RDMA device is needed: -a ADDR");
         require(Integer.bitCount(slots) == 1 && slots >= KvLayout.PROBES && slots <= MAX_SLOTS,
                 "Invalid number of slots " + slots + " (a power of two from " + KvLayout.PROBES + " to " + MAX_SLOTS
                         + ")");

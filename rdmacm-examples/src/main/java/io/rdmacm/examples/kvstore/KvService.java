@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.kvstore;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 import io.rdmacm.core.DisconnectedException;
@@ -21,42 +17,56 @@ import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.examples.support.ExampleProgram;
+import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.RemoteMemory;
 
 /**
- * The store over RDMA: registers the table so that clients can read it, tells each client where it is, and handles
- * puts in a loop. Gets are RDMA reads and do not come here at all.
+ * The store over RDMA: registers the table so that clients can read it, tells each client in the private data of the
+ * accept where it is, and puts what clients send. Gets are RDMA reads and do not come here at all.
  */
-final class KvService implements AutoCloseable {
+final class KvService implements ConnectionHandler, AutoCloseable {
     private static final int BACKLOG = 64;
 
     private final KvTable table;
     private final Consumer<String> log;
-    private final ConnectionManager manager;
+    private final Resources resources = new Resources();
     private final Listener listener;
-    private final Set<Connection> clients = ConcurrentHashMap.newKeySet();
-    // the registrations of the table, one for each device that clients are connected through
-    private final Map<ProtectionDomain, MemoryRegion> regions = new HashMap<>();
+
+    /** The answer to a put: one byte. */
+    enum Answer { OK, FULL, WRONG }
 
     /** Accepts clients until it is closed. Reports each put: gets are not noticed. */
-    KvService(InetSocketAddress address, KvTable table, Consumer<String> log) throws RdmaException {
+    KvService(InetSocketAddress address, KvTable table, Consumer<String> log) throws IOException {
         this.table = table;
         this.log = log;
-        this.manager = ConnectionManager.open();
+        ConnectionManager manager = ConnectionManager.open();
+        resources.onClose(manager::close);
         boolean listening = false;
         try {
-            this.listener = manager.listen(address, BACKLOG, ConnectionSettings.builder()
-                    .messageSize(table.layout().messageBytes()).handler(new Answers())
+            // the table's own memory: nothing is copied
+            MemoryRegion region = resources.add(manager.protectionDomain(address.getAddress())
+                    .register(table.memory(), AccessFlag.REMOTE_READ));
+            ByteBuffer place = ByteBuffer.allocate(RemoteMemory.BYTES + KvLayout.BYTES);
+            region.remoteMemory().encode(place);
+            table.layout().write(place);
+            listener = manager.serve(address, BACKLOG, ConnectionSettings.builder().privateData(place.array())
+                    .messageSize(table.layout().messageBytes()).handler(this)
                     .loops(manager.startLoops(LoopSettings.defaults())).build());
-            listener.acceptAll();
+            resources.onClose(() -> {
+                listener.close();
+                // Nobody reads the table after that.
+                for (Connection client : manager.connections()) {
+                    client.close();
+                }
+            });
             listening = true;
         } finally {
             if (!listening) {
-                manager.close();
+                resources.close();
             }
         }
     }
@@ -65,85 +75,39 @@ final class KvService implements AutoCloseable {
         return listener.address();
     }
 
-    /** Disconnects all clients. Nobody reads the table's memory after that. */
     @Override
-    public void close() throws RdmaException {
-        listener.close();
-        for (Connection client : List.copyOf(clients)) {
-            client.close();
-        }
-        for (MemoryRegion region : regions.values()) {
-            region.close();
-        }
-        manager.close();
+    public void close() throws IOException {
+        resources.close();
     }
 
-    /** Answers requests, one after the other: each device has a loop. */
-    private final class Answers implements ConnectionHandler {
-        private final ByteBuffer answer = ByteBuffer.allocateDirect(KvMessage.OVERHEAD);
-
-        @Override
-        public void onConnect(Connection connection) {
-            clients.add(connection);
-        }
-
-        @Override
-        public synchronized void onMessage(Connection connection, Message message) throws RdmaException {
-            answer(connection, message.memory().asByteBuffer(), answer.clear());
-            MemorySegment bytes = MemorySegment.ofBuffer(answer.flip());
-            // A client that does not receive its answers occupies its own buffers, and holds up nobody else.
-            if (!connection.queue().send(bytes)) {
-                Message kept = message.retain();
-                connection.async().send(bytes).whenComplete((sent, failure) -> release(kept));
-            }
-        }
-
-        private void release(Message kept) {
-            try {
-                kept.close();
-            } catch (RdmaException e) {
-                log.accept(ExampleProgram.describe(e));
-            }
-        }
-
-        @Override
-        public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
-            clients.remove(connection);
-            connection.close();
-            if (!(reason instanceof DisconnectedException) && !(reason instanceof RdmaClosedException)) {
-                log.accept(connection.peerAddress() + ": " + ExampleProgram.describe(reason));
-            }
+    @Override
+    public void onMessage(Connection connection, Message message) throws RdmaException {
+        Answer answer = put(message.memory().asByteBuffer());
+        MemorySegment bytes = MemorySegment.ofArray(new byte[] {(byte) answer.ordinal()});
+        if (!connection.queue().send(bytes)) {
+            // It waits until the client has taken more of its answers, and holds up nobody else.
+            connection.async().send(bytes);
         }
     }
 
-    private void answer(Connection connection, ByteBuffer request, ByteBuffer answer) throws RdmaException {
-        int kind = request.hasRemaining() ? request.get() : -1;
-        if (kind == KvMessage.Request.HELLO.ordinal()) {
-            MemoryRegion region = region(connection.protectionDomain());
-            region.remoteMemory().encode(KvMessage.begin(answer, KvMessage.Answer.OK));
-            table.layout().write(answer);
-        } else if (kind == KvMessage.Request.PUT.ordinal()) {
-            KvMessage.begin(answer, put(KvMessage.readBytes(request), KvMessage.readBytes(request)));
-        } else {
-            KvMessage.begin(answer, KvMessage.Answer.WRONG);
+    @Override
+    public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
+        connection.close();
+        if (!(reason instanceof DisconnectedException) && !(reason instanceof RdmaClosedException)) {
+            log.accept(connection.peerAddress() + ": " + ExampleProgram.describe(reason));
         }
     }
 
-    private KvMessage.Answer put(byte[] key, byte[] value) {
-        if (key == null || value == null || !table.layout().fits(key.length, value.length)) {
-            return KvMessage.Answer.WRONG;
+    private Answer put(ByteBuffer request) {
+        byte[] key = new byte[request.hasRemaining() ? Short.toUnsignedInt(request.getShort()) : 0];
+        if (key.length > request.remaining()
+                || !table.layout().fits(key.length, request.remaining() - key.length)) {
+            return Answer.WRONG;
         }
+        request.get(key);
+        byte[] value = new byte[request.remaining()];
+        request.get(value);
         log.accept("put " + new String(key, StandardCharsets.UTF_8) + ", " + value.length + " bytes");
-        return table.put(key, value) == KvTable.FULL ? KvMessage.Answer.FULL : KvMessage.Answer.OK;
-    }
-
-    private MemoryRegion region(ProtectionDomain domain) throws RdmaException {
-        MemoryRegion region = regions.get(domain);
-        if (region == null) {
-            // registers the table's own memory: nothing is copied
-            region = domain.register(table.memory(), AccessFlag.REMOTE_READ);
-            regions.put(domain, region);
-        }
-        return region;
+        return table.put(key, value) == KvTable.FULL ? Answer.FULL : Answer.OK;
     }
 }

@@ -62,25 +62,6 @@ final class KvTable {
         return FULL;
     }
 
-    /** Returns the value of a key as read by a local thread, or null if there is none. */
-    byte[] get(byte[] key, KvSlot copy) {
-        for (int probe = 0; probe < KvLayout.PROBES; probe++) {
-            MemorySegment slot = slot(key, probe);
-            KvSlot.Content content;
-            do {
-                copy(slot, copy);
-                content = copy.check(key);
-            } while (content == KvSlot.Content.TORN);
-            if (content == KvSlot.Content.FOUND) {
-                return copy.value();
-            }
-            if (content == KvSlot.Content.EMPTY) {
-                return null;
-            }
-        }
-        return null;
-    }
-
     /** Writes the odd version, then the rest, then the even version, in that order for every reader. */
     private void write(MemorySegment slot, long version) {
         VERSION.setVolatile(slot, 0L, version - 1);

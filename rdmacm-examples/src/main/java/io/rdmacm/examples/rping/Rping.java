@@ -8,7 +8,6 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 
 import io.rdmacm.examples.support.ExampleProgram;
-import io.rdmacm.examples.support.HostConverter;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -32,12 +31,12 @@ final class Rping extends ExampleProgram {
     @Option(names = "-c", description = "Run as the client.")
     private boolean client;
 
-    @Option(names = "-a", paramLabel = "ADDR", converter = HostConverter.class,
+    @Option(names = "-a", paramLabel = "ADDR",
             description = "Server: the address to listen on; by default every IPv4 address (:: for every IPv6"
                     + " address). Client: the server's address or name.")
     private InetAddress address;
 
-    @Option(names = "-I", paramLabel = "ADDR", converter = HostConverter.class,
+    @Option(names = "-I", paramLabel = "ADDR",
             description = "Client: the local address to connect from.")
     private InetAddress source;
 
@@ -52,23 +51,23 @@ final class Rping extends ExampleProgram {
     @Option(names = "-S", paramLabel = "SIZE", defaultValue = "64",
             description = "The length of a ping in bytes (${DEFAULT-VALUE}); the server's must be at least the"
                     + " client's.")
-    private int size;
+    int size;
 
     @Option(names = "-v", description = "Print the data of each ping.")
-    private boolean verbose;
+    boolean verbose;
 
     @Option(names = "-V", description = "Client: verify the data that comes back.")
-    private boolean verify;
+    boolean verify;
 
     @Option(names = "-d", description = "Print each step.")
     private boolean debug;
 
     @Option(names = "-P", description = "Server: serve any number of clients, several at a time, until interrupted.")
-    private boolean persistent;
+    boolean persistent;
 
     @Option(names = "-q", description = "Create the queue pair without the connection manager, and move it from state"
             + " to state.")
-    private boolean ownQueuePair;
+    boolean ownQueuePair;
 
     @Option(names = "--wait-server", paramLabel = "SECONDS", defaultValue = "0",
             description = "Client: how long to try again while no server listens (${DEFAULT-VALUE}).")
@@ -102,10 +101,6 @@ final class Rping extends ExampleProgram {
         return source == null ? null : new InetSocketAddress(source, 0);
     }
 
-    int size() {
-        return size;
-    }
-
     /** Returns whether a client has finished after so many pings. */
     boolean isEnough(int pings) {
         return count != 0 && pings >= count;
@@ -114,22 +109,6 @@ final class Rping extends ExampleProgram {
     /** Returns how long a client tries again while no server listens. */
     Duration patience() {
         return Duration.ofSeconds(patience);
-    }
-
-    boolean isVerbose() {
-        return verbose;
-    }
-
-    boolean verifies() {
-        return verify;
-    }
-
-    boolean isPersistent() {
-        return persistent;
-    }
-
-    boolean makesOwnQueuePair() {
-        return ownQueuePair;
     }
 
     /** Prints a line that helps to follow each step, if it is wanted. */

@@ -51,15 +51,15 @@ final class RpingClient {
             id.resolveRoute(RESOLVE_TIMEOUT);
             channel.await(id, CmEventType.ROUTE_RESOLVED, RpingConnection.TIMEOUT).close();
             options.debug("route resolved");
-            RpingConnection.open(id, "client", options, connection -> {
+            try (RpingConnection connection = new RpingConnection(id, "client", options)) {
                 connection.connect();
                 sendPings(connection);
-            });
+            }
         }
     }
 
     private void sendPings(RpingConnection connection) throws IOException, InterruptedException {
-        try (MemoryRegion source = connection.allocate(options.size(), AccessFlag.REMOTE_READ)) {
+        try (MemoryRegion source = connection.allocate(options.size, AccessFlag.REMOTE_READ)) {
             MemoryRegion sink = connection.buffer();
             for (int ping = 0; !options.isEnough(ping); ping++) {
                 PingData.fill(source.memory(), ping);
@@ -69,11 +69,11 @@ final class RpingClient {
                 connection.offer(sink);
                 // now the server has written it back
                 connection.receive();
-                if (options.verifies() && source.memory().mismatch(sink.memory()) >= 0) {
+                if (options.verify && source.memory().mismatch(sink.memory()) >= 0) {
                     throw new IOException("data mismatch! Ping " + ping + " came back different at byte "
                             + source.memory().mismatch(sink.memory()));
                 }
-                if (options.isVerbose()) {
+                if (options.verbose) {
                     options.print("ping data: " + PingData.show(PingData.text(sink.memory())));
                 }
             }

@@ -4,11 +4,13 @@ package io.rdmacm.examples.rping;
 import java.io.IOException;
 import java.time.Duration;
 
+import io.rdmacm.core.CmEvent;
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
+import io.rdmacm.examples.support.ProgramThread;
+import io.rdmacm.examples.support.Resources;
 import io.rdmacm.verbs.CompletionChannel;
-import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
@@ -37,10 +39,13 @@ final class RpingConnection implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final int SENDS = 16;
+    // how long the peer may take to disconnect
+    private static final Duration GOODBYE = Duration.ofSeconds(20);
 
     private final CmId id;
     private final String role;
     private final Rping options;
+    private final Resources open = new Resources();
     private final QueuePair pair;
     private final MemoryRegion buffer;
     private final MemoryRegion outbox;
@@ -52,37 +57,48 @@ final class RpingConnection implements AutoCloseable {
     private final int[] done = new int[Work.values().length];
     private boolean outboxInUse;
     // null until there is a connection
-    private DisconnectWatch disconnectWatch;
+    private ProgramThread disconnectWatch;
 
-    private RpingConnection(CmId id, String role, Rping options, QueuePair pair,
-            MemoryRegion inbox, MemoryRegion outbox, MemoryRegion buffer) throws IOException {
+    /** Creates what a connection needs. */
+    RpingConnection(CmId id, String role, Rping options) throws IOException {
         this.id = id;
         this.role = role;
         this.options = options;
-        this.pair = pair;
-        this.inbox = inbox;
-        this.outbox = outbox;
-        this.buffer = buffer;
-        SendRequests sends = SendRequests.allocate(2, 1);
-        send = sends.get(0).id(Work.SEND.ordinal()).send().data(outbox, 0, RemoteMemory.COMPACT_BYTES);
-        transfer = sends.get(1);
-        receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
-                .data(inbox, 0, RemoteMemory.COMPACT_BYTES);
-        if (options.makesOwnQueuePair()) {
-            id.modifyQueuePair(pair, QueuePairState.INIT);
+        boolean complete = false;
+        try {
+            VerbsContext device = id.context();
+            ProtectionDomain domain = open.add(device.allocateProtectionDomain());
+            CompletionChannel events = open.add(device.createCompletionChannel());
+            QueuePairInitAttributes attributes = QueuePairInitAttributes.builder()
+                    .completionQueue(open.add(device.createCompletionQueue(2 * SENDS, events)))
+                    .maxSendRequests(SENDS).maxReceiveRequests(2).build();
+            inbox = open.add(domain.allocate(RemoteMemory.COMPACT_BYTES, AccessFlag.LOCAL_WRITE));
+            outbox = open.add(domain.allocate(RemoteMemory.COMPACT_BYTES));
+            buffer = open.add(domain.allocate(options.size, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ,
+                    AccessFlag.REMOTE_WRITE));
+            pair = open.add(options.ownQueuePair ? domain.createQueuePair(attributes)
+                    : id.createQueuePair(domain, attributes));
+            SendRequests sends = SendRequests.allocate(2, 1);
+            send = sends.get(0).id(Work.SEND.ordinal()).send().data(outbox, 0, RemoteMemory.COMPACT_BYTES);
+            transfer = sends.get(1);
+            receive = ReceiveRequests.allocate(1, 1).get(0).id(Work.RECEIVE.ordinal())
+                    .data(inbox, 0, RemoteMemory.COMPACT_BYTES);
+            if (options.ownQueuePair) {
+                id.modifyQueuePair(pair, QueuePairState.INIT);
+            }
+            // Before the connection is established: the peer may send its first message at once.
+            pair.postReceive(receive);
+            complete = true;
+        } finally {
+            if (!complete) {
+                open.close();
+            }
         }
-        // Before the connection is established: the peer may send its first message at once.
-        pair.postReceive(receive);
+        options.debug("created %s", pair);
     }
 
     /** The kinds of work requests; the ordinal is the id of the request. */
     private enum Work { RECEIVE, SEND, READ, WRITE }
-
-    /** Uses a connection. */
-    @FunctionalInterface
-    interface Session {
-        void run(RpingConnection connection) throws IOException, InterruptedException;
-    }
 
     /** Thrown when the peer has ended the connection. */
     static final class EndedException extends IOException {
@@ -93,27 +109,9 @@ final class RpingConnection implements AutoCloseable {
         }
     }
 
-    /** Creates what a connection needs, runs the session, and closes everything in reverse order. */
-    static void open(CmId id, String role, Rping options, Session session)
-            throws IOException, InterruptedException {
-        VerbsContext device = id.context();
-        try (ProtectionDomain domain = device.allocateProtectionDomain();
-                CompletionChannel events = device.createCompletionChannel();
-                CompletionQueue queue = device.createCompletionQueue(2 * SENDS, events);
-                MemoryRegion inbox = domain.allocate(RemoteMemory.COMPACT_BYTES, AccessFlag.LOCAL_WRITE);
-                MemoryRegion outbox = domain.allocate(RemoteMemory.COMPACT_BYTES);
-                MemoryRegion buffer = domain.allocate(options.size(), AccessFlag.LOCAL_WRITE,
-                        AccessFlag.REMOTE_READ, AccessFlag.REMOTE_WRITE);
-                QueuePair pair = createPair(id, domain, queue, options.makesOwnQueuePair());
-                RpingConnection connection = new RpingConnection(id, role, options, pair, inbox, outbox, buffer)) {
-            options.debug("created %s", pair);
-            session.run(connection);
-        }
-    }
-
     /** Accepts the connection, on the server. */
     void accept() throws IOException, InterruptedException {
-        if (options.makesOwnQueuePair()) {
+        if (options.ownQueuePair) {
             bringUp();
         }
         id.accept(parameters());
@@ -124,7 +122,7 @@ final class RpingConnection implements AutoCloseable {
     /** Connects, on the client. */
     void connect() throws IOException, InterruptedException {
         id.connect(parameters());
-        if (options.makesOwnQueuePair()) {
+        if (options.ownQueuePair) {
             await(CmEventType.CONNECT_RESPONSE);
             bringUp();
             id.establish();
@@ -189,19 +187,23 @@ final class RpingConnection implements AutoCloseable {
         options.debug("wrote the echo");
     }
 
-    /** Disconnects, if there is a connection. */
+    /** Disconnects, if there is a connection, and waits a while until the peer has too; then frees everything. */
     @Override
     public void close() throws IOException {
-        if (disconnectWatch != null) {
-            disconnectWatch.close();
+        try (open; ProgramThread watch = disconnectWatch) {
+            if (watch != null) {
+                disconnect();
+                watch.await(GOODBYE);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
-    private static QueuePair createPair(CmId id, ProtectionDomain domain, CompletionQueue queue, boolean own)
-            throws IOException {
-        QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().completionQueue(queue)
-                .maxSendRequests(SENDS).maxReceiveRequests(2).build();
-        return own ? domain.createQueuePair(attributes) : id.createQueuePair(domain, attributes);
+    private void disconnect() throws IOException {
+        // The connection manager does this by itself only for queue pairs that it created.
+        pair.modifyToError();
+        id.disconnect();
     }
 
     /** Moves the queue pair to RTS; the connection manager does this by itself for the queue pairs that it created. */
@@ -214,7 +216,7 @@ final class RpingConnection implements AutoCloseable {
     private ConnectionParameters parameters() {
         // rping has at most one read outstanding.
         return ConnectionParameters.builder().responderResources(1).initiatorDepth(1)
-                .queuePairNumber(options.makesOwnQueuePair() ? pair.number() : 0).build();
+                .queuePairNumber(options.ownQueuePair ? pair.number() : 0).build();
     }
 
     private void await(CmEventType expected) throws IOException, InterruptedException {
@@ -223,7 +225,19 @@ final class RpingConnection implements AutoCloseable {
 
     private void established() {
         options.debug("connected with %s", id.peerAddress());
-        disconnectWatch = new DisconnectWatch(id, pair, role, options);
+        disconnectWatch = new ProgramThread("rping-disconnect-watch", this::answerDisconnect);
+    }
+
+    /**
+     * Waits for the peer to disconnect, which only the event channel reports. Disconnecting this side too flushes all
+     * posted requests, so that a thread that waits for a completion wakes up.
+     */
+    private void answerDisconnect() throws IOException, InterruptedException {
+        try (CmEvent event = id.channel().await(id, CmEventType.DISCONNECTED, Rping.FOREVER)) {
+            options.report(role + " DISCONNECT EVENT...");
+            options.debug("%s", event);
+        }
+        disconnect();
     }
 
     private void send(RemoteMemory message) throws IOException, InterruptedException {

@@ -33,7 +33,7 @@ final class RpingServer {
                 options.print("server listening on port " + listener.localAddress().getPort());
             }
             options.debug("listening on %s", listener.localAddress());
-            if (options.isPersistent()) {
+            if (options.persistent) {
                 serveAll(channel, listener);
             } else {
                 serve(awaitClient(channel, listener));
@@ -75,11 +75,9 @@ final class RpingServer {
 
     /** Serves one client, from the accept to the close of the connection. */
     private void serve(CmId client) throws IOException, InterruptedException {
-        try (client) {
-            RpingConnection.open(client, "server", options, connection -> {
-                connection.accept();
-                answerPings(connection);
-            });
+        try (client; RpingConnection connection = new RpingConnection(client, "server", options)) {
+            connection.accept();
+            answerPings(connection);
         }
     }
 
@@ -94,7 +92,7 @@ final class RpingServer {
             }
             connection.read(source);
             byte[] ping = PingData.text(connection.buffer().memory());
-            if (options.isVerbose()) {
+            if (options.verbose) {
                 options.print("server ping data: " + PingData.show(ping));
             }
             connection.goAhead();

@@ -24,6 +24,15 @@ final class BusyWait {
         tries = 0;
     }
 
+    /** Begins to wait for something else if something was done, otherwise pauses. */
+    void pauseUnless(boolean done) throws IOException, InterruptedException {
+        if (done) {
+            reset();
+        } else {
+            pause();
+        }
+    }
+
     /** Pauses between two tries. */
     void pause() throws IOException, InterruptedException {
         if (Thread.interrupted()) {

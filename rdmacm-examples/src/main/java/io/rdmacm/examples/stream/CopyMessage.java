@@ -40,8 +40,12 @@ record CopyMessage(int command, int length, int data, long id) {
         return ByteBuffer.allocateDirect(length).order(ByteOrder.nativeOrder());
     }
 
-    /** Writes the header to a buffer. */
-    ByteBuffer put(ByteBuffer buffer) {
+    /** Returns a request with room for more after the header, where the buffer's position is. */
+    static ByteBuffer request(int command, int data, int more) {
+        return new CopyMessage(command, BYTES + more, data, 0).put(buffer(BYTES + more));
+    }
+
+    private ByteBuffer put(ByteBuffer buffer) {
         return buffer.put((byte) 0).put((byte) command).putShort((short) length).putInt(data).putLong(id);
     }
 

@@ -24,7 +24,6 @@ import io.rdmacm.core.stream.StreamSettings;
 
 /** The server of rcopy: serves one client after the other, each of which can send files. */
 final class RcopyServer {
-    private static final int PIECE = 1 << 20;
     // errors of C
     private static final int NO_ENTRY = 2;
     private static final int IO_ERROR = 5;
@@ -35,7 +34,7 @@ final class RcopyServer {
     private final InetSocketAddress address;
     private final Duration timeout;
     private final Rcopy program;
-    private final ByteBuffer piece = CopyMessage.buffer(PIECE);
+    private final ByteBuffer piece = CopyMessage.buffer(Rcopy.PIECE);
 
     RcopyServer(InetSocketAddress address, Rcopy program) {
         this.address = address;
@@ -124,7 +123,7 @@ final class RcopyServer {
             long bytes = piece.flip().getLong();
             program.part("..." + bytes + " bytes...");
             for (long left = bytes; left > 0; left -= piece.limit()) {
-                CopyMessage.receive(stream, piece.clear().limit((int) Math.min(left, PIECE)), timeout);
+                CopyMessage.receive(stream, piece.clear().limit((int) Math.min(left, Rcopy.PIECE)), timeout);
                 piece.flip();
                 while (piece.hasRemaining()) {
                     file.write(piece);
@@ -151,13 +150,9 @@ final class RcopyServer {
 
     /** Returns the text before the first zero. */
     private static String text(ByteBuffer buffer) {
-        byte[] bytes = new byte[buffer.remaining()];
-        buffer.get(bytes);
-        int length = 0;
-        while (length < bytes.length && bytes[length] != 0) {
-            length++;
-        }
-        return new String(bytes, 0, length, StandardCharsets.UTF_8);
+        String text = StandardCharsets.UTF_8.decode(buffer).toString();
+        int end = text.indexOf(0);
+        return end < 0 ? text : text.substring(0, end);
     }
 
     /** Returns the permissions of a mode as in stat(2). */

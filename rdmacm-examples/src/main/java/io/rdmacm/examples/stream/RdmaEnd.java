@@ -1,80 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.stream;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
 import java.time.Duration;
 
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 
 /** One end of an {@link RdmaStream}. */
-final class RdmaEnd implements StreamEnd {
+final class RdmaEnd extends StreamEnd {
     private final RdmaStream stream;
     private final boolean async;
     private final boolean blocking;
     private final Duration timeout;
-    private final BusyWait busy;
 
     RdmaEnd(RdmaStream stream, StreamProgram program) {
+        super(program);
         this.stream = stream;
         this.async = program.wants(TestOption.ASYNC);
         this.blocking = program.isBlocking();
         this.timeout = program.timeout();
-        this.busy = new BusyWait(timeout);
     }
 
     @Override
-    public void send(ByteBuffer data) throws IOException, InterruptedException {
-        if (blocking && !async) {
-            stream.write(data, timeout);
-            return;
+    int write(ByteBuffer data) throws IOException, InterruptedException {
+        if (async || !blocking) {
+            return stream.write(data);
         }
-        busy.reset();
-        while (data.hasRemaining()) {
-            if (async) {
-                await(RdmaStream.WRITABLE);
-                stream.write(data);
-            } else if (stream.write(data) == 0) {
-                busy.pause();
-            } else {
-                busy.reset();
-            }
-        }
+        int length = data.remaining();
+        stream.write(data, timeout);
+        return length;
     }
 
     @Override
-    public void receive(ByteBuffer data) throws IOException, InterruptedException {
-        busy.reset();
-        while (data.hasRemaining()) {
-            int length;
-            if (async) {
-                await(RdmaStream.READABLE);
-                length = stream.read(data);
-            } else {
-                length = blocking ? stream.read(data, timeout) : stream.read(data);
-            }
-            if (length < 0) {
-                throw new EOFException("the peer has closed the stream");
-            }
-            if (length > 0) {
-                busy.reset();
-            } else if (!blocking) {
-                busy.pause();
-            }
+    int read(ByteBuffer data) throws IOException, InterruptedException {
+        return async || !blocking ? stream.read(data) : stream.read(data, timeout);
+    }
+
+    @Override
+    void await(int operation) throws IOException, InterruptedException {
+        if (async) {
+            awaitEvent(operation == SelectionKey.OP_READ ? RdmaStream.READABLE : RdmaStream.WRITABLE);
         }
     }
 
-    private void await(int what) throws IOException, InterruptedException {
-        if (stream.await(what, timeout) == 0) {
+    private void awaitEvent(int event) throws IOException, InterruptedException {
+        if (stream.await(event, timeout) == 0) {
             throw new RdmaTimeoutException("rpoll", "the peer did nothing for " + timeout.toSeconds() + " s");
         }
     }
 
     @Override
-    public void awaitPeer() throws IOException, InterruptedException {
-        await(RdmaStream.ENDED);
+    void awaitPeer() throws IOException, InterruptedException {
+        awaitEvent(RdmaStream.ENDED);
     }
 
     @Override

@@ -2,19 +2,20 @@
 package io.rdmacm.examples.stream;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.List;
 
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.examples.support.ProgramThread;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
  * The command {@code rstream}, as rstream(1): a client sends transfers of some size and the server sends as many back,
- * over RDMA or over TCP. {@link StreamExchange} is one connection.
+ * over RDMA or over TCP. {@link StreamEnd} is one end of a connection.
  *
  * <p>Unlike in C, a transfer with wrong data ends the program. A server uses inline data of one size for all its tests.
  */
@@ -24,9 +25,16 @@ import picocli.CommandLine.Option;
         footer = {"%nFor example, a server, and a client:",
             "  rdmacm rstream -T b", "  rdmacm rstream -s 192.168.99.1 -T b"})
 final class Rstream extends StreamProgram {
+    // what each side sends before a test begins
+    private static final int SYNC = 16;
+
     @Option(names = "-k", paramLabel = "SECONDS", defaultValue = "0",
             description = "How often an idle connection is checked; 0, the default, for never.")
     private int keepAlive;
+
+    private ByteBuffer buffer;
+    // null if the data do not matter
+    private CountingData data;
 
     @Override
     protected void run() throws IOException, InterruptedException {
@@ -36,8 +44,12 @@ final class Rstream extends StreamProgram {
         StreamSettings settings = settings().keepAlive(Duration.ofSeconds(keepAlive)).build();
         boolean sockets = forks || wants(TestOption.SOCKETS);
         try (RdmaStreamServer listener = sockets ? null : listen(settings);
-                ServerSocketChannel socket = sockets && isServer() ? SocketEnd.listen(this) : null) {
-            StreamExchange exchange = new StreamExchange(this);
+                ServerSocketChannel socket = sockets && isServer() ? ServerSocketChannel.open() : null) {
+            if (socket != null) {
+                SocketEnd.listen(socket, this);
+            }
+            buffer = ByteBuffer.allocateDirect(Math.max(longest(), SYNC));
+            data = wants(TestOption.VERIFY) ? new CountingData() : null;
             print(StreamTest.HEADER);
             for (Part part : parts()) {
                 reportKeepAlive();
@@ -47,9 +59,12 @@ final class Rstream extends StreamProgram {
                         reportKeepAlive();
                     }
                     if (forks && isServer()) {
-                        inThread(() -> exchange.run(end, part.tests()));
+                        try (ProgramThread thread = new ProgramThread("rstream-connection",
+                                () -> exchange(end, part.tests()))) {
+                            thread.await(FOREVER);
+                        }
                     } else {
-                        exchange.run(end, part.tests());
+                        exchange(end, part.tests());
                     }
                 }
             }
@@ -64,25 +79,38 @@ final class Rstream extends StreamProgram {
         }
     }
 
-    /** What a thread does. */
-    @FunctionalInterface
-    private interface Body {
-        void run() throws IOException, InterruptedException;
+    /** Runs tests, and prints their results. */
+    private void exchange(StreamEnd end, List<StreamTest> tests) throws IOException, InterruptedException {
+        boolean client = !isServer();
+        for (StreamTest test : tests) {
+            transfer(end, client, SYNC, 1);
+            transfer(end, !client, SYNC, 1);
+            long start = System.nanoTime();
+            for (int i = 0; i < test.iterations(); i++) {
+                transfer(end, client, test.size(), test.count());
+                transfer(end, !client, test.size(), test.count());
+            }
+            print(test.report(System.nanoTime() - start));
+        }
+        if (!client) {
+            end.awaitPeer();
+        }
     }
 
-    private static void inThread(Body body) throws IOException, InterruptedException {
-        FutureTask<Void> task = new FutureTask<>(() -> {
-            body.run();
-            return null;
-        });
-        Thread thread = Thread.ofPlatform().daemon().name("rstream-connection").start(task);
-        try {
-            task.get();
-        } catch (ExecutionException e) {
-            throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getCause());
-        } finally {
-            thread.interrupt();
-            thread.join();
+    private void transfer(StreamEnd end, boolean send, int size, int count) throws IOException, InterruptedException {
+        for (int i = 0; i < count; i++) {
+            buffer.clear().limit(size);
+            if (send) {
+                if (data != null) {
+                    data.fill(buffer);
+                }
+                end.send(buffer);
+            } else {
+                end.receive(buffer);
+                if (data != null) {
+                    data.verify(buffer.flip());
+                }
+            }
         }
     }
 }

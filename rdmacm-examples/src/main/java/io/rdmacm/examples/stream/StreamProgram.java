@@ -39,7 +39,7 @@ abstract class StreamProgram extends PeerProgram {
 
     @Option(names = "-B", paramLabel = "SIZE", defaultValue = "524288",
             description = "The size of the send buffer and of the receive buffer in bytes (${DEFAULT-VALUE}).")
-    private int bufferSize;
+    int bufferSize;
 
     @Option(names = "-i", paramLabel = "SIZE", defaultValue = "64",
             description = "How many bytes are sent inline in the tests of latency (${DEFAULT-VALUE}).")
@@ -70,8 +70,10 @@ abstract class StreamProgram extends PeerProgram {
                 "r|resolve: rstream resolves addresses with librdmacm"})
     private List<TestOption> tests = List.of();
 
-    private InetSocketAddress local;
-    private InetSocketAddress peer;
+    /** The address to listen on or to connect from, null for a client that connects from any. */
+    InetSocketAddress local;
+    InetSocketAddress peer;
+
     private byte[] route = new byte[0];
 
     /** The tests that use the same connection. */
@@ -157,19 +159,6 @@ abstract class StreamProgram extends PeerProgram {
         return server == null;
     }
 
-    /** Returns the address to listen on or to connect from, null for a client that connects from any. */
-    InetSocketAddress local() {
-        return local;
-    }
-
-    InetSocketAddress peer() {
-        return peer;
-    }
-
-    int bufferSize() {
-        return bufferSize;
-    }
-
     boolean wants(TestOption test) {
         return tests.contains(test);
     }
@@ -201,19 +190,16 @@ abstract class StreamProgram extends PeerProgram {
             return listener.accept(FOREVER);
         }
         RdmaStream stream = RdmaStream.open(settings.toBuilder().inlineSize(inline).build());
-        boolean connected = false;
         try {
             if (local != null) {
                 stream.bind(local);
             }
             stream.startConnect(peer);
             stream.finishConnect(timeout());
-            connected = true;
             return stream;
-        } finally {
-            if (!connected) {
-                stream.close();
-            }
+        } catch (IOException | InterruptedException e) {
+            stream.close();
+            throw e;
         }
     }
 }

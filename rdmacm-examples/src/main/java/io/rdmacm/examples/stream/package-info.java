@@ -5,9 +5,9 @@
  * {@link io.rdmacm.core.stream.RdmaStream}. Both roles work with those of the C programs (rstream.c, riostream.c,
  * rcopy.c).
  *
- * <p>Read {@link io.rdmacm.examples.stream.RcopyClient} and {@link io.rdmacm.examples.stream.RcopyServer} first, which
- * copy a file; then {@link io.rdmacm.examples.stream.RdmaEnd}, which shows the ways to wait, and
- * {@link io.rdmacm.examples.stream.MappedExchange}, which writes to memory of the peer.
+ * <p>Read {@link io.rdmacm.examples.stream.Rcopy} and {@link io.rdmacm.examples.stream.RcopyServer} first, which copy a
+ * file; then {@link io.rdmacm.examples.stream.RdmaEnd}, which shows the ways to wait, and
+ * {@link io.rdmacm.examples.stream.Riostream}, which writes to memory of the peer.
  * {@link io.rdmacm.examples.stream.StreamProgram} holds the options of rstream and riostream.
  */
 package io.rdmacm.examples.stream;

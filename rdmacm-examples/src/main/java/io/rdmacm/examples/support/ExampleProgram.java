@@ -6,10 +6,12 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** What all programs have: the option {@code --help}, their output, and the checks of their options. */
 @Command(sortOptions = false)
@@ -27,6 +29,22 @@ public abstract class ExampleProgram implements Callable<Integer> {
 
     /** Created by picocli. */
     protected ExampleProgram() {
+    }
+
+    /** Converts decimal, hexadecimal and octal numbers on the command line: 17, 0x11, 021. */
+    protected static final class NumberConverter implements ITypeConverter<Integer> {
+        /** Created by picocli. */
+        NumberConverter() {
+        }
+
+        @Override
+        public Integer convert(String text) {
+            try {
+                return Integer.decode(text);
+            } catch (NumberFormatException e) {
+                throw new TypeConversionException("'" + text + "' is not a number");
+            }
+        }
     }
 
     /**

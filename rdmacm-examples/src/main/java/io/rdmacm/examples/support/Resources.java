@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.support;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -11,19 +12,8 @@ import io.rdmacm.verbs.NativeObject;
  * The objects that a program has opened, closed in reverse order. For programs that have too many objects for
  * try-with-resources, or a number that is only known at run time.
  */
-public final class Resources implements AutoCloseable {
-    private final Deque<Closer> open = new ArrayDeque<>();
-
-    /** An action at the end of the program. */
-    @FunctionalInterface
-    public interface Closer {
-        /**
-         * Runs the action.
-         *
-         * @throws IOException if it fails; the remaining resources are closed nevertheless
-         */
-        void close() throws IOException;
-    }
+public final class Resources implements Closeable {
+    private final Deque<Closeable> open = new ArrayDeque<>();
 
     /** Creates an empty collection. */
     public Resources() {
@@ -46,7 +36,7 @@ public final class Resources implements AutoCloseable {
      *
      * @param closer the action
      */
-    public void onClose(Closer closer) {
+    public void onClose(Closeable closer) {
         open.push(closer);
     }
 

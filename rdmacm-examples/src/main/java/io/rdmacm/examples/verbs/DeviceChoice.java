@@ -2,11 +2,9 @@
 package io.rdmacm.examples.verbs;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.verbs.Device;
-import io.rdmacm.verbs.VerbsContext;
 import picocli.CommandLine.Option;
 
 /** The option {@code -d} of all programs: the device. */
@@ -24,38 +22,6 @@ final class DeviceChoice {
     /** Returns the chosen device, or all if none was chosen. */
     List<Device> oneOrAll() throws IOException {
         return name == null ? all() : List.of(one());
-    }
-
-    /** Says whether a device can do what a program needs. */
-    @FunctionalInterface
-    interface Need {
-        boolean isMetBy(VerbsContext context) throws IOException;
-    }
-
-    /**
-     * Opens the first device, or the chosen one, that can do what is needed.
-     *
-     * @param what names what is needed, for the message if there is none
-     */
-    VerbsContext openOne(Need need, String what) throws IOException {
-        List<String> others = new ArrayList<>();
-        for (Device device : oneOrAll()) {
-            VerbsContext context = device.open();
-            boolean met = false;
-            try {
-                met = need.isMetBy(context);
-            } finally {
-                if (!met) {
-                    context.close();
-                }
-            }
-            if (met) {
-                return context;
-            }
-            others.add(device.name());
-        }
-        throw new IOException("this needs " + what + ", which " + String.join(", ", others)
-                + (others.size() == 1 ? " is not" : " are not"));
     }
 
     private static List<Device> all() throws IOException {

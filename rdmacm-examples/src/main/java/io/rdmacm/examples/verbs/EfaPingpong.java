@@ -16,7 +16,6 @@ import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.efa.EfaDeviceAttributes;
 import io.rdmacm.verbs.efa.EfaQueuePair;
 import io.rdmacm.verbs.efa.EfaTransitions;
-import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.work.SendOperation;
@@ -35,35 +34,22 @@ import picocli.CommandLine.Command;
             "  rdmacm efa_pingpong -c", "  rdmacm efa_pingpong -c 192.168.99.1"})
 final class EfaPingpong extends PingPongProgram {
     private static final int QUEUE_KEY = 0x11111111;
+    // A port has only one GID, so that no option is needed.
+    private static final int GID = 0;
 
     EfaPingpong() {
         super(4096);
     }
 
     @Override
-    VerbsContext openDevice() throws IOException {
-        return openDevice(EfaPingpong::isEfa, "an EFA device");
-    }
-
-    private static boolean isEfa(VerbsContext context) throws RdmaException {
+    void requireSupport(VerbsContext context) throws IOException {
         try {
             EfaDeviceAttributes.query(context);
-            return true;
         } catch (RdmaUnsupportedException e) {
-            return false;
+            throw new IOException("this needs an EFA device, which " + context.deviceName() + " is not", e);
         }
-    }
-
-    /** Returns the index of the port's GID; a port has only one, so that no option is needed. */
-    @Override
-    int gidIndex() {
-        return Math.max(0, super.gidIndex());
-    }
-
-    @Override
-    void requireSupport(VerbsContext context) throws IOException {
-        long longest = context.queryPort(devicePort()).maxMessageSize();
-        if (size() > longest) {
+        long longest = context.queryPort(devicePort).maxMessageSize();
+        if (size > longest) {
             throw new IOException("Requested size larger than the longest message (" + longest + ")");
         }
     }
@@ -76,12 +62,12 @@ final class EfaPingpong extends PingPongProgram {
 
     @Override
     void init(QueuePair pair) throws IOException {
-        pair.modify(EfaTransitions.resetToInit(devicePort(), 0, QUEUE_KEY));
+        pair.modify(EfaTransitions.resetToInit(devicePort, 0, QUEUE_KEY));
     }
 
     @Override
     Destination destination(QueuePair pair) throws IOException {
-        return new Destination(0, pair.number(), 0, pair.context().queryGid(devicePort(), gidIndex()));
+        return new Destination(0, pair.number(), 0, pair.context().queryGid(devicePort, GID));
     }
 
     @Override
@@ -96,10 +82,10 @@ final class EfaPingpong extends PingPongProgram {
         QueuePair pair = pairs.getFirst();
         Destination peer = peers.getFirst();
         AddressHandle address = open.add(pair.protectionDomain().createAddressHandle(AddressAttributes.builder()
-                .port(devicePort()).globalRoute(peer.gid(), gidIndex()).build()));
+                .port(devicePort).globalRoute(peer.gid(), GID).build()));
         return only -> {
             try (SendBatch batch = pair.startBatch()) {
-                batch.id(PingPong.SEND).send(buffer, 0, size()).datagram(address, peer.queuePair(), QUEUE_KEY);
+                batch.id(PingPong.SEND).send(buffer, 0, size).datagram(address, peer.queuePair(), QUEUE_KEY);
                 batch.complete();
             }
         };

@@ -78,9 +78,8 @@ final class IbvRcPingpong extends ConnectedPingPong {
     @Override
     void requireSupport(VerbsContext context) throws IOException {
         DeviceAttributesEx attributes = context.queryDeviceEx();
-        if (paging && !(attributes.onDemandPaging().supported()
-                && attributes.onDemandPaging().rc().containsAll(Set.of(OdpCapability.SEND, OdpCapability.RECV)))) {
-            throw new IOException("The device isn't ODP capable or does not support RC send and receive with ODP");
+        if (paging) {
+            requirePaging(context, Set.of(OdpCapability.SEND, OdpCapability.RECV), "send and receive");
         }
         if (implicitPaging && !attributes.onDemandPaging().implicit()) {
             throw new IOException("The device doesn't support implicit ODP");
@@ -103,8 +102,9 @@ final class IbvRcPingpong extends ConnectedPingPong {
     @Override
     MemoryRegion register(ProtectionDomain domain, MemorySegment data, Resources open) throws IOException {
         if (inDeviceMemory) {
-            onDevice = open.add(domain.context().allocateDeviceMemory(size(), 0));
-            return open.add(domain.register(onDevice, 0, size(), AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED));
+            onDevice = open.add(domain.context().allocateDeviceMemory(size, 0));
+            onDevice.copyFrom(0, data);
+            return open.add(domain.register(onDevice, 0, size, AccessFlag.LOCAL_WRITE, AccessFlag.ZERO_BASED));
         }
         if (!paging) {
             return super.register(domain, data, open);
@@ -120,7 +120,7 @@ final class IbvRcPingpong extends ConnectedPingPong {
 
     private void prefetch(MemoryRegion buffer) {
         try {
-            buffer.protectionDomain().advise(MemoryAdvice.PREFETCH_WRITE, true, new MemoryRange(buffer, 0, size()));
+            buffer.protectionDomain().advise(MemoryAdvice.PREFETCH_WRITE, true, new MemoryRange(buffer, 0, size));
         } catch (RdmaException e) {
             report("Couldn't prefetch MR(" + e.errno() + "). Continue anyway");
         }
@@ -135,9 +135,9 @@ final class IbvRcPingpong extends ConnectedPingPong {
     PingPong.Send sender(List<QueuePair> pairs, List<Destination> peers, MemoryRegion buffer, Resources open)
             throws IOException {
         QueuePair pair = pairs.getFirst();
-        boolean inline = !inDeviceMemory && size() <= pair.capabilities().maxInlineData();
+        boolean inline = !inDeviceMemory && size <= pair.capabilities().maxInlineData();
         if (!batches) {
-            SendRequest send = SendRequests.allocate(1, 1).get(0).id(PingPong.SEND).send().data(buffer, 0, size())
+            SendRequest send = SendRequests.allocate(1, 1).get(0).id(PingPong.SEND).send().data(buffer, 0, size)
                     .inline(inline);
             return only -> pair.postSend(send);
         }
@@ -145,20 +145,13 @@ final class IbvRcPingpong extends ConnectedPingPong {
             try (SendBatch batch = pair.startBatch()) {
                 batch.id(PingPong.SEND).inline(inline).send();
                 if (inline) {
-                    batch.inlineData(buffer, 0, size());
+                    batch.inlineData(buffer, 0, size);
                 } else {
-                    batch.data(buffer, 0, size());
+                    batch.data(buffer, 0, size);
                 }
                 batch.complete();
             }
         };
-    }
-
-    @Override
-    void load(MemorySegment message) throws IOException {
-        if (inDeviceMemory) {
-            onDevice.copyFrom(0, message);
-        }
     }
 
     @Override

@@ -15,7 +15,6 @@ import io.rdmacm.verbs.ReceiveRequests;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.VerbsContext;
-import io.rdmacm.verbs.device.DeviceAttributesEx.OnDemandPaging;
 import io.rdmacm.verbs.device.OdpCapability;
 import io.rdmacm.verbs.work.AccessFlag;
 import picocli.CommandLine.Command;
@@ -45,7 +44,7 @@ final class IbvSrqPingpong extends ConnectedPingPong {
     void checkOptions() {
         super.checkOptions();
         require(count >= 1 && count < PLACES, "Invalid number of connections " + count);
-        require(count <= depth(), "rx_depth " + depth() + " is too small for " + count
+        require(count <= depth, "rx_depth " + depth + " is too small for " + count
                 + " QPs -- must have at least one receive per QP.");
     }
 
@@ -61,20 +60,15 @@ final class IbvSrqPingpong extends ConnectedPingPong {
 
     @Override
     void requireSupport(VerbsContext context) throws IOException {
-        if (!paging) {
-            return;
-        }
-        OnDemandPaging capabilities = context.queryDeviceEx().onDemandPaging();
-        if (!capabilities.supported()
-                || !capabilities.rc().containsAll(Set.of(OdpCapability.SEND, OdpCapability.SRQ_RECV))) {
-            throw new IOException("The device isn't ODP capable or does not support RC send, receive and srq with ODP");
+        if (paging) {
+            requirePaging(context, Set.of(OdpCapability.SEND, OdpCapability.SRQ_RECV), "send, receive and srq");
         }
     }
 
     @Override
     MemoryRegion register(ProtectionDomain domain, MemorySegment data, Resources open) throws IOException {
         shared = open.add(domain.createSharedReceiveQueue(SharedReceiveQueueInitAttributes.builder()
-                .maxRequests(depth()).maxScatterGather(1).build()));
+                .maxRequests(depth).maxScatterGather(1).build()));
         return paging ? open.add(domain.register(data, AccessFlag.LOCAL_WRITE, AccessFlag.ON_DEMAND))
                 : super.register(domain, data, open);
     }

@@ -41,8 +41,8 @@ final class IbvUdPingpong extends PingPongProgram {
 
     @Override
     void requireSupport(VerbsContext context) throws IOException {
-        int mtu = context.queryPort(devicePort()).activeMtu();
-        if (size() > mtu) {
+        int mtu = context.queryPort(devicePort).activeMtu();
+        if (size > mtu) {
             throw new IOException("Requested size larger than port MTU (" + mtu + ")");
         }
     }
@@ -54,7 +54,7 @@ final class IbvUdPingpong extends PingPongProgram {
 
     @Override
     void init(QueuePair pair) throws IOException {
-        pair.modify(Ud.resetToInit(devicePort(), 0, QUEUE_KEY));
+        pair.modify(Ud.resetToInit(devicePort, 0, QUEUE_KEY));
     }
 
     @Override
@@ -69,8 +69,8 @@ final class IbvUdPingpong extends PingPongProgram {
         QueuePair pair = pairs.getFirst();
         AddressHandle address = open.add(pair.protectionDomain().createAddressHandle(pathTo(peers.getFirst())));
         SendRequest send = SendRequests.allocate(1, 1).get(0).id(PingPong.SEND).send()
-                .datagram(address, peers.getFirst().queuePair(), QUEUE_KEY).data(buffer, HEADER, size())
-                .inline(size() <= pair.capabilities().maxInlineData());
+                .datagram(address, peers.getFirst().queuePair(), QUEUE_KEY).data(buffer, HEADER, size)
+                .inline(size <= pair.capabilities().maxInlineData());
         return only -> pair.postSend(send);
     }
 }

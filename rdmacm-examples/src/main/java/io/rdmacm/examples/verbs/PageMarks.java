@@ -4,10 +4,9 @@ package io.rdmacm.examples.verbs;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /**
  * The data check of option {@code -c}, as weak as in the C programs: the client's message has a zero at the start of
@@ -15,9 +14,7 @@ import java.nio.file.Path;
  */
 final class PageMarks {
     private static final byte FILL = 0x7b;
-    // the entry of the auxiliary vector with the page size
-    private static final int AT_PAGESZ = 6;
-    private static final int PAGE = 4096;
+    private static final long USUAL_PAGE = 4096;
 
     private PageMarks() {
     }
@@ -29,7 +26,8 @@ final class PageMarks {
 
     /** Marks a message. */
     static void write(MemorySegment data) {
-        for (long i = 0; i < data.byteSize(); i += pageSize()) {
+        long page = pageSize();
+        for (long i = 0; i < data.byteSize(); i += page) {
             data.set(ValueLayout.JAVA_BYTE, i, (byte) 0);
         }
     }
@@ -40,28 +38,21 @@ final class PageMarks {
      * @throws IOException if one is missing
      */
     static void check(MemorySegment data) throws IOException {
-        for (long i = 0; i < data.byteSize(); i += pageSize()) {
+        long page = pageSize();
+        for (long i = 0; i < data.byteSize(); i += page) {
             if (data.get(ValueLayout.JAVA_BYTE, i) != 0) {
-                throw new IOException("invalid data in page " + i / pageSize());
+                throw new IOException("invalid data in page " + i / page);
             }
         }
     }
 
     /** Returns the size of a page of memory in bytes. */
     static long pageSize() {
-        try {
-            ByteBuffer vector = ByteBuffer.wrap(Files.readAllBytes(Path.of("/proc/self/auxv")))
-                    .order(ByteOrder.nativeOrder());
-            while (vector.remaining() >= 2 * Long.BYTES) {
-                long entry = vector.getLong();
-                long value = vector.getLong();
-                if (entry == AT_PAGESZ) {
-                    return value;
-                }
-            }
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/smaps"))) {
+            return lines.filter(line -> line.startsWith("KernelPageSize:")).findFirst()
+                    .map(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10).orElse(USUAL_PAGE);
         } catch (IOException e) {
-            // use the usual page size
+            return USUAL_PAGE;
         }
-        return PAGE;
     }
 }

@@ -61,7 +61,7 @@ final class PingPong {
         this.clock = queue instanceof ExtendedCompletionQueue
                 ? new ReceiveClock(queue.context().queryDeviceEx().completionTimestampMask())
                 : null;
-        this.posted = options.depth();
+        this.posted = options.depth;
     }
 
     /** Posts receives, with the id {@link #RECEIVE}. */
@@ -94,10 +94,10 @@ final class PingPong {
             }
         }
         long start = System.nanoTime();
-        while (received < options.iterations() || sent < options.iterations()) {
+        while (received < options.iterations || sent < options.iterations) {
             awaitSome();
         }
-        print(options.size(), (System.nanoTime() - start) / 1000.0);
+        print(options.size, (System.nanoTime() - start) / 1000.0);
     }
 
     private void awaitSome() throws IOException, InterruptedException {
@@ -127,7 +127,7 @@ final class PingPong {
         if (queue instanceof ExtendedCompletionQueue timed) {
             return takeTimed(timed);
         }
-        int taken = options.usesEvents() ? queue.await(completions, options.timeout()) : queue.poll(completions);
+        int taken = options.events ? queue.await(completions, options.timeout()) : queue.poll(completions);
         while (completions.next()) {
             take(indexOf(completions.queuePairNumber()), completions.workRequestId(), completions.status());
         }
@@ -136,7 +136,7 @@ final class PingPong {
 
     private int takeTimed(ExtendedCompletionQueue timed) throws IOException, InterruptedException {
         int taken = 0;
-        try (CompletionCursor cursor = options.usesEvents() ? timed.awaitPoll(options.timeout())
+        try (CompletionCursor cursor = options.events ? timed.awaitPoll(options.timeout())
                 : timed.startPoll()) {
             while (cursor.next()) {
                 if (cursor.workRequestId() == RECEIVE && cursor.succeeded()) {
@@ -160,12 +160,12 @@ final class PingPong {
             posted--;
             // Refills before the last receive of each queue pair is used.
             if (posted <= pending.length) {
-                receives.post(options.depth() - posted);
-                posted = options.depth();
+                receives.post(options.depth - posted);
+                posted = options.depth;
             }
         }
         pending[pair] &= ~(int) id;
-        if (sent < options.iterations() && pending[pair] == 0) {
+        if (sent < options.iterations && pending[pair] == 0) {
             pending[pair] = RECEIVE;
             send(pair);
         }
@@ -185,11 +185,11 @@ final class PingPong {
     }
 
     private void print(int size, double micros) {
-        long bytes = 2L * size * options.iterations();
+        long bytes = 2L * size * options.iterations;
         options.print(String.format(Locale.ROOT, "%d bytes in %.2f seconds = %.2f Mbit/sec", bytes, micros / 1e6,
                 bytes * 8 / micros));
-        options.print(String.format(Locale.ROOT, "%d iters in %.2f seconds = %.2f usec/iter", options.iterations(),
-                micros / 1e6, micros / options.iterations()));
+        options.print(String.format(Locale.ROOT, "%d iters in %.2f seconds = %.2f usec/iter", options.iterations,
+                micros / 1e6, micros / options.iterations));
         if (clock != null) {
             clock.lines().forEach(options::print);
         }

@@ -15,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.IntConsumer;
 
-import io.rdmacm.examples.support.Tcp;
 
 /**
  * The TCP connection over which the two sides of a program exchange the addresses of their queue pairs: they have no
@@ -32,7 +31,7 @@ final class TcpPeer implements AutoCloseable {
     }
 
     /** Connects to a server, trying all its addresses. */
-    static TcpPeer dial(String host, int port, Duration timeout) throws IOException, InterruptedException {
+    static TcpPeer dial(String host, int port, Duration timeout) throws IOException {
         String refused = "Couldn't connect to " + host + ":" + port + ": ";
         IOException failure = null;
         for (InetAddress address : addresses(host, refused)) {
@@ -40,12 +39,13 @@ final class TcpPeer implements AutoCloseable {
             try {
                 channel.socket().connect(new InetSocketAddress(address, port), (int) timeout.toMillis());
                 return new TcpPeer(channel, timeout);
-            } catch (ClosedByInterruptException e) {
-                throw Tcp.interrupted(e);
             } catch (IOException e) {
                 channel.close();
                 failure = e;
             }
+        }
+        if (failure instanceof ClosedByInterruptException) {
+            throw failure;
         }
         throw new IOException(refused + failure.getMessage(), failure);
     }
@@ -59,7 +59,7 @@ final class TcpPeer implements AutoCloseable {
     }
 
     /** Waits for a client, after telling which port this side listens on. */
-    static TcpPeer accept(int port, Duration timeout, IntConsumer listening) throws IOException, InterruptedException {
+    static TcpPeer accept(int port, Duration timeout, IntConsumer listening) throws IOException {
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
             server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             try {
@@ -69,29 +69,21 @@ final class TcpPeer implements AutoCloseable {
             }
             listening.accept(server.socket().getLocalPort());
             return new TcpPeer(server.accept(), timeout);
-        } catch (ClosedByInterruptException e) {
-            throw Tcp.interrupted(e);
         }
     }
 
-    void send(String text) throws IOException, InterruptedException {
-        try {
-            channel.socket().getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-        } catch (ClosedByInterruptException e) {
-            throw Tcp.interrupted(e);
-        }
+    void send(String text) throws IOException {
+        channel.socket().getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
     }
 
     /** Receives so many characters; names them if the peer leaves instead. */
-    String receive(int length, String what) throws IOException, InterruptedException {
+    String receive(int length, String what) throws IOException {
         try {
             byte[] text = channel.socket().getInputStream().readNBytes(length);
             if (text.length < length) {
                 throw new EOFException("the peer closed the connection before it sent " + what);
             }
             return new String(text, StandardCharsets.US_ASCII);
-        } catch (ClosedByInterruptException e) {
-            throw Tcp.interrupted(e);
         } catch (SocketTimeoutException e) {
             throw new IOException("no answer from the peer within " + timeout.toSeconds() + " seconds", e);
         }

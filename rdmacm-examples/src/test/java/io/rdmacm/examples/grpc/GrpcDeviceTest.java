@@ -23,7 +23,6 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import io.netty.channel.EventLoopGroup;
-import io.rdmacm.examples.testing.Kind;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.netty.RdmaByteBufAllocator;
 import io.rdmacm.netty.testing.NoLeaks;
@@ -90,7 +89,7 @@ class GrpcDeviceTest {
         }
     }
 
-    private static void assertStreams(GreeterClient client, Amount amount) throws InterruptedException {
+    private static void assertStreams(GreeterClient client, Amount amount) throws Exception {
         String expected = amount.tally().toString();
         assertThat(client.download(amount)).isEqualTo(expected);
         assertThat(client.upload(amount)).isEqualTo(expected);
@@ -109,7 +108,7 @@ class GrpcDeviceTest {
                     call.setOnReadyHandler(() -> sendWhileReady(call, amount, sent, full));
                 })).build();
         try (Connected connected = new Connected(transport, service)) {
-            Recorded<Amount, byte[]> reader = new Recorded<>(false);
+            Recorded<Amount, byte[]> reader = Recorded.waiting();
             ClientCalls.asyncServerStreamingCall(connected.channel().newCall(Methods.DOWNLOAD, CallOptions.DEFAULT),
                     MUCH, reader);
             await(full);
@@ -156,7 +155,7 @@ class GrpcDeviceTest {
     @EnumSource
     void aDeadlineEndsACall(Transport transport) throws Exception {
         try (Connected connected = new Connected(transport, echoUntilCancelled())) {
-            Recorded<byte[], byte[]> call = new Recorded<>(true);
+            Recorded<byte[], byte[]> call = Recorded.taking();
             ClientCalls.asyncBidiStreamingCall(connected.channel().newCall(Methods.ECHO,
                     CallOptions.DEFAULT.withDeadlineAfter(500, TimeUnit.MILLISECONDS)), call);
 
@@ -200,7 +199,9 @@ class GrpcDeviceTest {
     void aServerThatIsKilledIsUnavailable(Transport transport) throws Exception {
         EventLoopGroup loops = transport.loops();
         String host = RdmaTestDevice.get().ipv4().getHostAddress();
-        try (Program server = Kind.JVM.start("grpc_server", "-a", host, "-T", transport.name())) {
+        List<String> command = new ArrayList<>(Program.javaCommand(GreeterServer.class));
+        command.addAll(List.of(host, transport.name()));
+        try (Program server = Program.process(command.toArray(String[]::new))) {
             int port = Integer.parseInt(server.awaitOutput("listening on port (\\d+)").group(1));
             ManagedChannel channel = transport.client(new InetSocketAddress(host, port), loops).build();
             try {
@@ -214,21 +215,6 @@ class GrpcDeviceTest {
             }
         } finally {
             loops.shutdownGracefully(0, Program.LIMIT.toSeconds(), TimeUnit.SECONDS).sync();
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void theProgramsCheckTheirData(Transport transport) throws Exception {
-        String host = RdmaTestDevice.get().ipv4().getHostAddress();
-        try (Program server = Kind.JAVA.start("grpc_server", "-a", host, "-T", transport.name())) {
-            String port = server.awaitOutput("listening on port (\\d+)").group(1);
-            try (Program client = Kind.JAVA.start("grpc_client", "-a", host, "-p", port, "-m", "rxe", "-C", "3", "-S",
-                    "100000", "-T", transport.name())) {
-                String tally = new Amount(3, 100_000).tally().toString();
-                assertThat(client.result()).isEqualTo(new Program.Result(0, String.join(System.lineSeparator(),
-                        "Hello rxe", "received " + tally, "sent " + tally, "echoed " + tally, ""), ""));
-            }
         }
     }
 
@@ -287,7 +273,7 @@ class GrpcDeviceTest {
 
     /** Returns a call of Echo that has reached the server. */
     private static Recorded<byte[], byte[]> open(Channel channel) throws InterruptedException {
-        Recorded<byte[], byte[]> call = new Recorded<>(true);
+        Recorded<byte[], byte[]> call = Recorded.taking();
         ClientCalls.asyncBidiStreamingCall(channel.newCall(Methods.ECHO, CallOptions.DEFAULT), call);
         call.call().onNext(new byte[] {1});
         assertThat(call.answer()).containsExactly(1);

@@ -5,6 +5,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
@@ -18,22 +19,34 @@ import io.rdmacm.examples.testing.Program;
  * @param <A> an answer
  */
 final class Recorded<Q, A> implements ClientResponseObserver<Q, A> {
-    private final boolean automatic;
+    private final Consumer<ClientCallStreamObserver<Q>> begin;
     private final BlockingQueue<A> answers = new LinkedBlockingQueue<>();
     private final CompletableFuture<Status> end = new CompletableFuture<>();
     private ClientCallStreamObserver<Q> call;
 
-    /** Takes answers as they come, or only those that the test asks for. */
-    Recorded(boolean automatic) {
-        this.automatic = automatic;
+    private Recorded(Consumer<ClientCallStreamObserver<Q>> begin) {
+        this.begin = begin;
+    }
+
+    /** Returns one that takes answers as they come. */
+    static <Q, A> Recorded<Q, A> taking() {
+        return new Recorded<>(requests -> { });
+    }
+
+    /** Returns one that takes only the answers that the test asks for. */
+    static <Q, A> Recorded<Q, A> waiting() {
+        return new Recorded<>(requests -> requests.disableAutoRequestWithInitial(0));
+    }
+
+    /** Returns one that takes answers as they come, and sends messages. */
+    static <A> Recorded<byte[], A> sending(Amount amount) {
+        return new Recorded<>(requests -> requests.setOnReadyHandler(new Sending(requests, amount)));
     }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<Q> requests) {
         call = requests;
-        if (!automatic) {
-            requests.disableAutoRequestWithInitial(0);
-        }
+        begin.accept(requests);
     }
 
     @Override

@@ -74,7 +74,7 @@ class KvStoreDeviceTest {
             // As if a put had begun.
             store.table.memory().set(ValueLayout.JAVA_LONG.withOrder(KvSlot.ORDER), version, 3);
             try (Background<byte[]> get = Background.call(() -> client.get(key))) {
-                while (client.tornReads() < 5) {
+                while (client.reads() < 5) {
                     assertThat(get.isDone()).isFalse();
                     Thread.yield();
                 }

@@ -22,13 +22,13 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.examples.testing.Addresses;
 import io.rdmacm.examples.testing.Ports;
+import io.rdmacm.examples.testing.Preload;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -57,12 +57,7 @@ class PreloadedProgramsDeviceTest {
     static void programs() throws IOException {
         Requirements.requireProgram("curl", "curl");
         Requirements.requireProgram(NETCAT, "netcat-traditional");
-        try (Stream<Path> folders = Files.list(Path.of("/usr/lib"))) {
-            library = Stream.concat(Stream.of(Path.of("/usr/lib"), Path.of("/usr/lib64")), folders)
-                    .map(folder -> folder.resolve("rsocket/librspreload.so")).filter(Files::exists).findFirst()
-                    .orElse(null);
-        }
-        Requirements.require(library != null, "librspreload.so is not installed (package librdmacm1)");
+        library = Preload.library();
     }
 
     @Test

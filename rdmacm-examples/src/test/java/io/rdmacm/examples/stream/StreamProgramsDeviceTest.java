@@ -4,16 +4,13 @@ package io.rdmacm.examples.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.testing.Addresses;
@@ -90,12 +87,12 @@ class StreamProgramsDeviceTest {
             boolean ipv6) throws Exception {
         InetAddress address = Addresses.of(ipv6);
         boolean tcp = options.contains("-T s") || options.contains("-T f");
-        int port = tcp ? freeTcpPort(address) : Ports.free(address, PortSpace.TCP);
+        int port = tcp ? Ports.freeTcp() : Ports.free(address, PortSpace.TCP);
         List<String> all = new ArrayList<>(List.of(name, "-T", "v", "-p", "" + port));
         all.addAll(List.of(options.split(" ")));
         try (Program server = start(serverInJava, all, "-b", address.getHostAddress())) {
             if (tcp) {
-                awaitTcp(server, port);
+                Ports.awaitTcp(server, port);
             } else {
                 Ports.awaitListening(server, port);
             }
@@ -109,32 +106,6 @@ class StreamProgramsDeviceTest {
         List<String> all = new ArrayList<>(options);
         all.addAll(List.of(more));
         return java ? Program.inThread(all.toArray(String[]::new)) : Program.process(all.toArray(String[]::new));
-    }
-
-    private static int freeTcpPort(InetAddress address) throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, address)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    private static void awaitTcp(Program server, int port) throws IOException, InterruptedException {
-        String listens = String.format(":%04X 00000000:0000 0A ", port);
-        long end = System.nanoTime() + Program.LIMIT.toNanos();
-        while (Stream.of("tcp", "tcp6").noneMatch(file -> contains(Path.of("/proc/net", file), listens, port))) {
-            if (server.hasEnded() || System.nanoTime() > end) {
-                throw new AssertionError("the server does not listen: " + server.output());
-            }
-            Thread.sleep(10);
-        }
-    }
-
-    private static boolean contains(Path file, String listens, int port) {
-        try {
-            String six = String.format(":%04X %032X:0000 0A ", port, 0);
-            return Files.readAllLines(file).stream().anyMatch(line -> line.contains(listens) || line.contains(six));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** Checks that both have succeeded, and that what does not depend on time is the same. */

@@ -3,9 +3,6 @@ package io.rdmacm.examples.testing;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,9 +14,7 @@ import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** Starts the ping-pong programs of libibverbs: the Java ones or those of rdma-core. */
 public final class PingPongs {
-    private static final int PAUSE = 20;
     private static final int MANY = 1024;
-    private static final String LISTENS = "0A";
 
     private PingPongs() {
     }
@@ -48,12 +43,12 @@ public final class PingPongs {
     /** Starts a server and waits until it listens. */
     public static Server server(String name, Kind kind, List<String> options) throws IOException, InterruptedException {
         // The Java program picks a free port and prints it; the C program must be given one.
-        int port = kind == Kind.C ? freePort() : 0;
+        int port = kind == Kind.C ? Ports.freeTcp() : 0;
         List<String> arguments = new ArrayList<>(options);
         arguments.addAll(List.of("-p", "" + port));
         Program program = kind.start(name, arguments);
         if (kind == Kind.C) {
-            awaitListening(program, port);
+            Ports.awaitTcp(program, port);
         } else {
             port = Integer.parseInt(program.awaitOutput("  listening on port (\\d+)").group(1));
         }
@@ -81,30 +76,5 @@ public final class PingPongs {
         List<String> options = new ArrayList<>(device(RdmaTestDevice.get().ipv4()));
         options.addAll(List.of(more));
         return options;
-    }
-
-    /** Returns a TCP port that nobody listens on. */
-    public static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
-    // The C program accepts a single connection, so connecting to find out whether it listens would use that up.
-    private static void awaitListening(Program server, int port) throws IOException, InterruptedException {
-        long end = System.nanoTime() + Program.LIMIT.toNanos();
-        while (!listens("/proc/net/tcp", port) && !listens("/proc/net/tcp6", port)) {
-            if (server.hasEnded() || System.nanoTime() > end) {
-                throw new AssertionError("the server does not listen: " + server.output());
-            }
-            Thread.sleep(PAUSE);
-        }
-    }
-
-    private static boolean listens(String table, int port) throws IOException {
-        String end = String.format(":%04X", port);
-        return Files.exists(Path.of(table)) && Files.readString(Path.of(table)).lines()
-                .map(line -> line.strip().split("\\s+"))
-                .anyMatch(words -> words[1].endsWith(end) && words[3].equals(LISTENS));
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.rdmacm.examples.testing.PingPongs;
+import io.rdmacm.examples.testing.Ports;
 import io.rdmacm.examples.testing.Program;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.VerbsContext;
@@ -43,7 +44,7 @@ class PingPongFailureDeviceTest {
     @ParameterizedTest
     @ValueSource(strings = {RC, "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"})
     void nobodyListens(String name) throws Exception {
-        int port = PingPongs.freePort();
+        int port = Ports.freeTcp();
         try (Program client = start(name, "-p", "" + port, "127.0.0.1")) {
             assertFailed(client, name, "Couldn't connect to 127.0.0.1:" + port + ": Connection refused");
         }
