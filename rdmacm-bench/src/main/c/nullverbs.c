@@ -342,7 +342,7 @@ static int poll_cq(struct ibv_cq *polled, int entries, struct ibv_wc *wc)
 	return taken;
 }
 
-// ibv_start_poll and the like
+// ibv_start_poll and the like; what is read of a completion lies in the queue
 
 static int show(struct null_cq *cq)
 {
@@ -377,49 +377,11 @@ static void end_poll(struct ibv_cq_ex *ended)
 	pthread_spin_unlock(&cq->lock);
 }
 
-static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)
-{
-	return opcode_of(((struct null_cq *)cq)->current);
-}
-
-static uint32_t read_vendor_err(struct ibv_cq_ex *cq)
-{
-	(void)cq;
-	return 0;
-}
-
-static uint32_t read_byte_len(struct ibv_cq_ex *cq)
-{
-	return ((struct null_cq *)cq)->current->byte_len;
-}
-
-static uint32_t read_qp_num(struct ibv_cq_ex *cq)
-{
-	return ((struct null_cq *)cq)->current->qp_num;
-}
-
-static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
-{
-	(void)cq;
-	return 0;
-}
-
-static uint64_t read_completion_ts(struct ibv_cq_ex *cq)
-{
-	return ((struct null_cq *)cq)->current->timestamp;
-}
-
 static void fill_cq(struct null_cq *cq)
 {
 	cq->ex.start_poll = start_poll;
 	cq->ex.next_poll = next_poll;
 	cq->ex.end_poll = end_poll;
-	cq->ex.read_opcode = read_opcode;
-	cq->ex.read_vendor_err = read_vendor_err;
-	cq->ex.read_byte_len = read_byte_len;
-	cq->ex.read_qp_num = read_qp_num;
-	cq->ex.read_wc_flags = read_wc_flags;
-	cq->ex.read_completion_ts = read_completion_ts;
 }
 
 // What libibverbs exports, as far as the benchmarks need it.

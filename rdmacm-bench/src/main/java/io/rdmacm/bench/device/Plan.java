@@ -149,8 +149,8 @@ record Plan(boolean quick, boolean twoCpus) {
             int iterations, Way... ways) {
         Measurement reference = new ConnectionTrial(pattern, ways[0], polling, size, depth).reference(iterations);
         return new Trial.Group(() -> perftest.run(reference, 2), Arrays.stream(ways).map(way ->
-                new ConnectionTrial(pattern, way, polling, size, depth).times(iterations, WARM_UPS * warmUp()))
-                .toList(), trialRounds());
+                new ConnectionTrial(pattern, way, polling, size, depth).times(iterations,
+                        pattern == Pattern.LARGE ? warmUp() : WARM_UPS * warmUp())).toList(), trialRounds());
     }
 
     /** Returns the ways of streams beside rstream, which does what the engine does. */

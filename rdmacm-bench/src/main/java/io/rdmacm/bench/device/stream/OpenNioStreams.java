@@ -4,6 +4,7 @@ package io.rdmacm.bench.device.stream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -43,9 +44,11 @@ final class OpenNioStreams implements OpenStreams {
     private void echo() {
         ByteBuffer buffer = ByteBuffer.allocateDirect(MESSAGE);
         try {
-            while (selector.isOpen()) {
+            while (true) {
                 selector.select(key -> serve(key, buffer));
             }
+        } catch (ClosedSelectorException e) {
+            // the end
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
