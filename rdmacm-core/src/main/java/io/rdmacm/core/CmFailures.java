@@ -58,12 +58,18 @@ final class CmFailures {
      */
     static void checkResolve(NativeFunction function, int result, @Nullable SocketAddress local, SocketAddress peer)
             throws RdmaException {
-        String detail = peer + (local == null ? "" : " from " + local);
+        String detail = describe(peer) + (local == null ? "" : " from " + describe(local));
         if (result == -1 && Check.cause() == Rdma.EINVAL() && peer instanceof InetSocketAddress inet
                 && inet.getAddress().isLoopbackAddress()) {
             throw new UnreachableException(function.name(), Rdma.EINVAL(), detail);
         }
         checkBind(function, result, local, detail);
+    }
+
+    /** Returns an address as text, and what is missing in it. */
+    static String describe(SocketAddress address) {
+        return SocketAddresses.lacksScope(address)
+                ? address + ", which needs the name of its interface: fe80::1%eth0" : address.toString();
     }
 
     /** Returns whether this host has an address. */
@@ -84,13 +90,18 @@ final class CmFailures {
             // negative from the kernel, positive from librdmacm
             case ADDRINFO_ERROR -> new UnreachableException(waitedFor, event, -Math.abs(status));
             case DEVICE_REMOVAL -> new DeviceRemovedException(waitedFor);
-            // -1 is no error number, but what librdmacm's own step has returned when the peer had answered.
-            case CONNECT_ERROR -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
-                    + (status == -1 ? "-1: the queue pair cannot be connected, as when the peer is already gone"
-                            : describe(status)));
-            default -> new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status "
-                    + describe(status));
+            // -1 is no error number: the peer has answered, but librdmacm's own next step has failed, as it does when
+            // the peer has gone meanwhile.
+            case CONNECT_ERROR -> status == -1
+                    ? new DisconnectedException(waitedFor + ": " + event + ", status -1, the queue pair cannot be"
+                            + " connected any more", DisconnectedException.Reason.PEER_GAVE_UP, null)
+                    : other(event, status, waitedFor);
+            default -> other(event, status, waitedFor);
         };
+    }
+
+    private static RdmaException other(CmEventType event, int status, String waitedFor) {
+        return new RdmaException("rdma_get_cm_event", waitedFor + ": " + event + ", status " + describe(status));
     }
 
     static String describe(int status) {

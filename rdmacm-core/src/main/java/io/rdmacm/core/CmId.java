@@ -350,7 +350,8 @@ public final class CmId extends NativeObject {
         run(Call.BIND_ADDRESS, () -> {
             try (Arena arena = Arena.ofConfined()) {
                 long address = SocketAddresses.write(Objects.requireNonNull(local, "local"), arena);
-                CmFailures.checkBind(BIND_ADDR, BIND_ADDR.callInt(address(), address), local, local.toString());
+                CmFailures.checkBind(BIND_ADDR, BIND_ADDR.callInt(address(), address), local,
+                        CmFailures.describe(local));
             }
         });
     }
@@ -965,7 +966,8 @@ public final class CmId extends NativeObject {
             if (address == null) {
                 throw new IllegalStateException(machine.describe(this + " has no " + which + " address"));
             }
-            return address;
+            InetSocketAddress local = SocketAddresses.read(address() + SOURCE);
+            return local == null ? address : SocketAddresses.withScope(address, local);
         } finally {
             life().leave();
         }

@@ -183,7 +183,7 @@ public final class EventChannel extends NativeObject {
      * @return the event, to be closed by the caller
      * @throws RejectedException when the peer rejected the connection; it has the reason and the private data
      * @throws UnreachableException when the address or route could not be resolved, or the peer did not answer
-     * @throws DisconnectedException when the connection ended
+     * @throws DisconnectedException when the connection ended, or the peer gave up during the handshake
      * @throws DeviceRemovedException when the device was removed
      * @throws RdmaTimeoutException when none of that happened in time
      * @throws RdmaClosedException when another thread closed the channel or the id

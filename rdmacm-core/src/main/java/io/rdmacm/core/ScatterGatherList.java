@@ -13,10 +13,14 @@ import io.rdmacm.verbs.SendRequest;
  * checks then that the regions are open. For one thread at a time.
  */
 public final class ScatterGatherList {
+    // Drivers add lengths up with 32 bits.
+    private static final long MOST_BYTES = 0xFFFF_FFFFL;
+
     private final MemoryRegion[] regions;
     private final long[] offsets;
     private final int[] lengths;
     private int size;
+    private long bytes;
 
     private ScatterGatherList(int capacity) {
         this.regions = new MemoryRegion[capacity];
@@ -44,6 +48,7 @@ public final class ScatterGatherList {
      */
     public ScatterGatherList clear() {
         size = 0;
+        bytes = 0;
         return this;
     }
 
@@ -56,15 +61,20 @@ public final class ScatterGatherList {
      * @return this list
      * @throws IllegalStateException when the list is full
      * @throws IndexOutOfBoundsException when the part is not within the region
+     * @throws IllegalArgumentException when all parts together would have 4 GiB or more
      */
     public ScatterGatherList add(MemoryRegion region, long offset, int length) {
         if (size == regions.length) {
             throw new IllegalStateException("the list is full: it has room for " + size + " parts");
         }
         Objects.checkFromIndexSize(offset, length, region.length());
+        if (bytes + length > MOST_BYTES) {
+            throw new IllegalArgumentException((bytes + length) + " bytes in one list: the most is " + MOST_BYTES);
+        }
         regions[size] = region;
         offsets[size] = offset;
         lengths[size] = length;
+        bytes += length;
         size++;
         return this;
     }
@@ -104,11 +114,7 @@ public final class ScatterGatherList {
 
     /** {@return the length of all parts together, in bytes} */
     public long bytes() {
-        long sum = 0;
-        for (int i = 0; i < size; i++) {
-            sum += lengths[i];
-        }
-        return sum;
+        return bytes;
     }
 
     /** {@return the number of parts} */
@@ -128,6 +134,7 @@ public final class ScatterGatherList {
         System.arraycopy(offsets, 0, copy.offsets, 0, size);
         System.arraycopy(lengths, 0, copy.lengths, 0, size);
         copy.size = size;
+        copy.bytes = bytes;
         return copy;
     }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteOrder;
+import java.util.List;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.sockaddr;
@@ -100,6 +103,32 @@ final class SocketAddresses {
             return null;
         } catch (UnknownHostException e) {
             throw new AssertionError("4 and 16 bytes are addresses", e);
+        }
+    }
+
+    /** Returns whether an address means nothing, because it is link-local and lacks its interface. */
+    static boolean lacksScope(SocketAddress address) {
+        return address instanceof InetSocketAddress inet && inet.getAddress() instanceof Inet6Address ip
+                && ip.isLinkLocalAddress() && ip.getScopeId() == 0;
+    }
+
+    /**
+     * Adds its interface to a link-local address that lacks it, as those of accepted connections do in the kernel.
+     *
+     * @param local the local address of the connection, which belongs to that interface
+     */
+    static InetSocketAddress withScope(InetSocketAddress address, InetSocketAddress local) {
+        if (!lacksScope(address)) {
+            return address;
+        }
+        try {
+            // An address of Java equals one with another scope.
+            List<NetworkInterface> found = NetworkInterface.networkInterfaces().filter(each -> each.inetAddresses()
+                    .anyMatch(local.getAddress()::equals)).toList();
+            return found.size() != 1 ? address : new InetSocketAddress(Inet6Address.getByAddress(null,
+                    address.getAddress().getAddress(), found.getFirst().getIndex()), address.getPort());
+        } catch (IOException e) {
+            return address;
         }
     }
 

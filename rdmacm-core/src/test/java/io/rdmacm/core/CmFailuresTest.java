@@ -66,8 +66,10 @@ class CmFailuresTest {
         assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, 0, NOTHING, "connecting"))
                 .hasMessage("connecting: CONNECT_ERROR, status 0");
         assertThat(CmFailures.of(CmEventType.CONNECT_ERROR, -1, NOTHING, "connecting"))
-                .hasMessage("connecting: CONNECT_ERROR, status -1: the queue pair cannot be connected,"
-                        + " as when the peer is already gone");
+                .isInstanceOfSatisfying(DisconnectedException.class, e -> assertThat(e.reason())
+                        .isSameAs(DisconnectedException.Reason.PEER_GAVE_UP))
+                .hasMessage("connecting: CONNECT_ERROR, status -1, the queue pair cannot be connected any more: the"
+                        + " peer has given up the handshake");
     }
 
     @Test

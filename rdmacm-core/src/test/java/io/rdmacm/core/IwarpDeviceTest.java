@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.Set;
 
+import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.EndpointPair;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.address.AckTimeout;
@@ -69,6 +73,24 @@ class IwarpDeviceTest {
                 assertThatExceptionOfType(RdmaUnsupportedException.class)
                         .isThrownBy(() -> end.queuePair.modify(step)).withMessageContaining("connection manager");
             }
+        }
+    }
+
+    /** Over iWARP, a listener is one of TCP, which anybody can connect to. */
+    @Test
+    void tcpClientsHoldUpNobody() throws Exception {
+        Assumptions.assumeTrue(RdmaTestDevice.get().isIwarp(), "the device is not one of iWARP");
+        try (Peers peers = new Peers(4, ConnectionSettings.defaults());
+                SocketChannel silent = SocketChannel.open(peers.listener.address());
+                SocketChannel babbling = SocketChannel.open(peers.listener.address())) {
+            babbling.write(ByteBuffer.allocate(4096));
+            for (int i = 0; i < 3; i++) {
+                try (Peers.Pair pair = peers.connect()) {
+                    pair.client().send(new byte[1], Peers.TIMEOUT);
+                    pair.server().receive(Peers.TIMEOUT).close();
+                }
+            }
+            assertThat(silent.isConnected()).isTrue();
         }
     }
 

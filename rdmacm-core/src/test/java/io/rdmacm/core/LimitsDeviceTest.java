@@ -73,6 +73,13 @@ class LimitsDeviceTest {
                 .contains("event channel fails", "context fails", "manager fails");
     }
 
+    /** Who connects meanwhile is rejected; who comes later is accepted. */
+    @Test
+    void openFilesWhenAConnectionIsAccepted() throws Exception {
+        assertThat(run(user.jvm(Limited.class, "prlimit", FILES), "filesWhenAccepting"))
+                .contains("EMFILE", "ulimit -n");
+    }
+
     @Test
     void threads() throws Exception {
         assertThat(run(user.jvm(Limited.class, "prlimit", "--nproc=200"), "threads")).contains("ENOMEM");

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.lang.foreign.MemorySegment;
+
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
@@ -28,6 +31,20 @@ class ScatterGatherListTest {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
                     .isThrownBy(() -> list.add(stack.region(), 1, 4096));
             assertThat(list.size()).isZero();
+        }
+    }
+
+    @Test
+    @SuppressWarnings("restricted")
+    void moreThanDriversCountIsRefused() throws RdmaException {
+        MemorySegment most = MemorySegment.ofAddress(1 << 20).reinterpret(Integer.MAX_VALUE);
+        try (FakeStack stack = new FakeStack(); MemoryRegion region = stack.domain().register(most)) {
+            ScatterGatherList list = ScatterGatherList.allocate(4).add(region, 0, Integer.MAX_VALUE)
+                    .add(region, 0, Integer.MAX_VALUE);
+            assertThatIllegalArgumentException().isThrownBy(() -> list.add(region, 0, 2))
+                    .withMessageContaining("4294967296 bytes");
+            assertThat(list.add(region, 0, 1).copy().bytes()).isEqualTo(0xFFFF_FFFFL);
+            assertThat(list.clear().bytes()).isZero();
         }
     }
 

@@ -179,6 +179,22 @@ class TransferDeviceTest {
         }
     }
 
+    /** Unsignaled requests have no completion that would make room. */
+    @Test
+    void aSendQueueThatNothingEmptiesIsCalledFull() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
+        try (Loopback.Pair other = loopback.connect(channel)) {
+            End end = other.client();
+            end.send.signaled(false).send().data(end.region, 0, 8);
+            assertThatThrownBy(() -> {
+                while (true) {
+                    end.queuePair.postSend(end.send);
+                }
+            }).isInstanceOf(WorkRequestException.class).hasMessageContaining("is the send queue full?")
+                    .hasMessageContaining("signaled");
+        }
+    }
+
     @Test
     void aWrongKeyFailsWithItsStatusAndFlushesWhatFollows() throws Exception {
         RdmaTestDevice.assumeNotIwarp("a write is not confirmed");

@@ -15,10 +15,10 @@ import java.util.stream.Stream;
 import io.rdmacm.examples.testing.Documents;
 import org.junit.jupiter.api.Test;
 
-/** The table of faults in docs/reliability.md is complete, and the tests that it names exist. */
+/** The table of faults in docs/reliability.md is complete, and the tests that it names exist; so do those of others. */
 class FaultTableTest {
     private static final String HEAD = "| Fault | What the program sees | Test |";
-    private static final int CELLS = 3;
+    private static final String HEAD_OF_OTHERS = "| Problem | Source | What this library does | Test |";
     private static final Pattern NAME = Pattern.compile("`(\\w+)\\.(\\w+)`");
 
     /** Each of these must occur in the column of faults. */
@@ -37,17 +37,26 @@ class FaultTableTest {
 
     private record Row(String fault, String seen, String tests) {
         static Row of(String line) {
-            String[] cells = line.substring(1, line.length() - 1).split("\\|");
-            assertThat(cells).as(line).hasSize(CELLS);
-            return new Row(cells[0].strip(), cells[1].strip(), cells[2].strip());
+            List<String> cells = cells(line);
+            return new Row(cells.getFirst(), cells.get(1), cells.getLast());
         }
     }
 
+    private static List<String> cells(String line) {
+        return Stream.of(line.substring(1, line.length() - 1).split("\\|")).map(String::strip).toList();
+    }
+
     private static List<Row> rows() throws IOException {
-        List<String> lines = Files.readAllLines(Documents.root().resolve("docs/reliability.md"));
-        int head = lines.indexOf(HEAD);
-        assertThat(head).as("the line " + HEAD).isNotNegative();
-        return lines.stream().skip(head + 2L).takeWhile(line -> line.startsWith("|")).map(Row::of).toList();
+        return rows("docs/reliability.md", HEAD);
+    }
+
+    /** Returns the rows of all tables of a page, which have the same head. */
+    private static List<Row> rows(String page, String head) throws IOException {
+        List<String> lines = Files.readAllLines(Documents.root().resolve(page)).stream()
+                .filter(line -> line.startsWith("|") && !line.startsWith("|---")).toList();
+        assertThat(lines).as("the lines " + head).contains(head)
+                .allSatisfy(line -> assertThat(cells(line)).hasSameSizeAs(cells(head)));
+        return lines.stream().filter(line -> !line.equals(head)).map(Row::of).toList();
     }
 
     @Test
@@ -63,8 +72,17 @@ class FaultTableTest {
 
     @Test
     void theTestsOfEachRowExist() throws IOException {
+        assertTestsExist(rows());
+    }
+
+    @Test
+    void theProblemsOfOthersHaveTests() throws IOException {
+        assertTestsExist(rows("docs/contributing/problems-of-others.md", HEAD_OF_OTHERS));
+    }
+
+    private static void assertTestsExist(List<Row> rows) throws IOException {
         List<Path> sources = sources();
-        for (Row row : rows()) {
+        for (Row row : rows) {
             List<MatchResult> tests = NAME.matcher(row.tests()).results().toList();
             assertThat(tests).as(row.fault()).isNotEmpty();
             for (MatchResult test : tests) {

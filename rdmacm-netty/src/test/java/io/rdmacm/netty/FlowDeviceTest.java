@@ -44,6 +44,19 @@ class FlowDeviceTest {
 
     @ParameterizedTest
     @EnumSource
+    void whatNobodyHasReadGoesWithTheChannel(Loops loops) throws Exception {
+        for (int i = 0; i < 5; i++) {
+            try (ChannelPair pair = ChannelPair.connect(loops,
+                    server -> server.childOption(ChannelOption.AUTO_READ, false), client -> { })) {
+                pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[CHUNK])).sync();
+                pair.client().close().sync();
+                pair.server().close().sync();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void aSlowReaderMakesTheWriterUnwritable(Loops loops) throws Exception {
         byte[] data = ChannelPair.data(1, 1 << 20);
         try (ChannelPair pair = ChannelPair.connect(loops, server -> server.childOption(ChannelOption.AUTO_READ, false),

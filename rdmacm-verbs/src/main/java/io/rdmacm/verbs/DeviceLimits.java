@@ -4,6 +4,7 @@ package io.rdmacm.verbs;
 import java.util.StringJoiner;
 import java.util.function.BiConsumer;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.device.DeviceAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
@@ -16,8 +17,9 @@ import io.rdmacm.verbs.queue.SharedReceiveQueueAttributes;
  * only EINVAL or ENOMEM.
  */
 final class DeviceLimits {
-    private final StringJoiner beyond = new StringJoiner(", ", "the device has at most ", "");
-    private boolean found;
+    private final StringJoiner beyond = new StringJoiner(", ", "the device has at most ", "").setEmptyValue("");
+    // what may be too much, although the device tells no limit of it
+    private String suspect = "";
 
     private DeviceLimits() {
     }
@@ -29,6 +31,9 @@ final class DeviceLimits {
             limits.check("receive requests", sizes.maxReceiveRequests(), device.maxQueuePairRequests());
             limits.check("scatter/gather entries", Math.max(sizes.maxSendScatterGather(),
                     sizes.maxReceiveScatterGather()), device.maxScatterGather());
+            if (sizes.maxInlineData() > 0 && refusal.errno() == Rdma.EINVAL()) {
+                limits.suspect = "maxInlineData may be too large, for which the device tells no limit";
+            }
         });
     }
 
@@ -57,10 +62,11 @@ final class DeviceLimits {
             refusal.addSuppressed(e);
             return refusal;
         }
-        if (!limits.found) {
+        String cause = limits.beyond.length() > 0 ? limits.beyond.toString() : limits.suspect;
+        if (cause.isEmpty()) {
             return refusal;
         }
-        RdmaException explained = Failures.of(refusal.function(), refusal.errno(), wanted + "; " + limits.beyond);
+        RdmaException explained = Failures.of(refusal.function(), refusal.errno(), wanted + "; " + cause);
         explained.initCause(refusal);
         return explained;
     }
@@ -68,7 +74,6 @@ final class DeviceLimits {
     private void check(String what, int wanted, int most) {
         // 0: the driver does not report this limit
         if (most > 0 && wanted > most) {
-            found = true;
             beyond.add(most + " " + what);
         }
     }

@@ -106,6 +106,26 @@ class MemoryRegionDeviceTest {
         relaxedOrdering(QueuePairType.UD);
     }
 
+    /** A process that is started begins as a copy of this one, and must not take the pages that are registered. */
+    @Test
+    @Covers("ibv_reg_mr")
+    void processesAreStartedWhileMemoryIsRegistered() throws Exception {
+        try (Arena arena = Arena.ofConfined(); Ends ends = new Ends();
+                MemoryRegion source = ends.client.domain.register(arena.allocate(5000).asSlice(1, 4000));
+                MemoryRegion target = ends.server.domain.register(arena.allocate(5000).asSlice(3, 4000),
+                        AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE)) {
+            SendRequest write = request().rdmaWrite(target.remoteAddress(), target.remoteKey()).data(source, 0, 4000);
+            for (byte i = 1; i <= 20; i++) {
+                Process process = new ProcessBuilder("true").start();
+                source.memory().fill(i);
+                target.memory().fill((byte) 0);
+                assertThat(run(ends.client, write)).isEqualTo(WorkCompletionStatus.SUCCESS);
+                assertThat(target.memory().toArray(ValueLayout.JAVA_BYTE)).containsOnly(i);
+                assertThat(process.waitFor()).isZero();
+            }
+        }
+    }
+
     @Test
     @Covers("ibv_alloc_null_mr")
     void aNullRegionSendsZeros() throws Exception {

@@ -308,6 +308,23 @@ class PostTest {
         stack.queuePair().postSend(request.inline(true).data(1, stack.region(), 0, 4));
     }
 
+    /** Drivers add lengths up with 32 bits, and copy what is longer over what comes after the request. */
+    @Test
+    @SuppressWarnings("restricted")
+    void inlineDataWhoseLengthExceeds32BitsIsRefused() throws RdmaException {
+        MemorySegment most = MemorySegment.ofAddress(1 << 20).reinterpret(Integer.MAX_VALUE);
+        try (MemoryRegion region = stack.domain().register(most)) {
+            SendRequest request = sends.get(0).inline(true).data(0, region, 0, Integer.MAX_VALUE)
+                    .data(1, region, 0, Integer.MAX_VALUE).data(2, region, 0, 12);
+            FakeVerbs.reset();
+
+            assertThatIllegalArgumentException().isThrownBy(() -> stack.queuePair().postSend(request))
+                    .withMessageContaining("the inline data has 4294967306 bytes");
+
+            assertThat(FakeVerbs.calls()).isEmpty();
+        }
+    }
+
     @Test
     void inlineDataOfAClosedRegionIsRefused() throws RdmaException {
         MemoryRegion region = stack.domain().allocate(8);

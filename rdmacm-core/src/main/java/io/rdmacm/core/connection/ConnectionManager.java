@@ -167,7 +167,9 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      * @param settings the settings of this side of the connection, with at most 56 bytes of private data
      * @param timeout the longest time to wait
      * @return the connection, to be closed
+     * @throws IllegalArgumentException when the host name of the peer is not resolved
      * @throws io.rdmacm.core.RejectedException when the peer rejects the connection, or nothing listens on its port
+     * @throws io.rdmacm.core.DisconnectedException when the peer gave up during the handshake
      * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
      * @throws io.rdmacm.verbs.error.RdmaTimeoutException when the connection was not established in time
      * @throws RdmaClosedException when another thread closed the manager
@@ -178,7 +180,7 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        Objects.requireNonNull(peer, "peer");
+        requireResolved(peer);
         Objects.requireNonNull(settings, "settings");
         return establish(() -> {
             MessageLink link = new MessageLink(this, loop, settings, deadline);
@@ -196,11 +198,12 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      * @return completes with the connection, to be closed; fails with the exceptions of
      *         {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. If it is cancelled, the connection is
      *         closed as soon as it is established. Dependent actions run in threads of the library, each in its own.
+     * @throws IllegalArgumentException when the host name of the peer is not resolved
      */
     public CompletableFuture<Connection> connectAsync(InetSocketAddress peer, ConnectionSettings settings,
             Duration timeout) {
         Deadline deadline = Deadline.after(timeout);
-        Objects.requireNonNull(peer, "peer");
+        requireResolved(peer);
         Objects.requireNonNull(settings, "settings");
         CompletableFuture<Connection> result = new CompletableFuture<>();
         try {
@@ -221,6 +224,12 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
             if (!begun) {
                 leave();
             }
+        }
+    }
+
+    private static void requireResolved(InetSocketAddress peer) {
+        if (Objects.requireNonNull(peer, "peer").isUnresolved()) {
+            throw new IllegalArgumentException("the host name is not resolved: " + peer);
         }
     }
 

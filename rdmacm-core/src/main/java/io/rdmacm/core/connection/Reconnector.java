@@ -71,8 +71,9 @@ import org.jspecify.annotations.Nullable;
  * first: {@link #connection} closes the old connection before it makes a new one.
  *
  * <p>A failure of the peer or the network is tried again: a rejection, an address that cannot be reached, a handshake
- * that ends or takes too long. So are rejections by the peer's program, because those of a server that ends look the
- * same. Any other failure is thrown at once: this side has no resources, its settings are wrong, its device has gone.
+ * that ends or takes too long, a host name that nobody knows. So are rejections by the peer's program, because those
+ * of a server that ends look the same. Any other failure is thrown at once: this side has no resources, its settings
+ * are wrong, its device has gone.
  *
  * <p>All methods may be called from any thread.
  */
@@ -111,7 +112,9 @@ public final class Reconnector implements MetricSource, AutoCloseable {
      * Returns a builder.
      *
      * @param manager makes the connections
-     * @param peers the addresses of the peer, at least one; each is tried in turn
+     * @param peers the addresses of the peer, at least one; each is tried in turn. The name of one that is
+     *        {@linkplain InetSocketAddress#createUnresolved not resolved} is looked up anew for each attempt, for as
+     *        long as the resolver takes
      * @return the builder
      * @throws IllegalArgumentException when there is no address
      */
@@ -173,9 +176,9 @@ public final class Reconnector implements MetricSource, AutoCloseable {
         for (int tries = 1;; tries++) {
             RdmaException failure;
             try {
-                return attempt(peers.get(turn), deadline);
+                return attempt(resolved(peers.get(turn)), deadline);
             } catch (RejectedException | UnreachableException | RdmaTimeoutException | DisconnectedException
-                    | OtherDeviceException e) {
+                    | OtherDeviceException | UnknownPeerException e) {
                 failure = e;
             }
             turn = (turn + 1) % peers.size();
@@ -192,6 +195,15 @@ public final class Reconnector implements MetricSource, AutoCloseable {
                 throw timeout(failure);
             }
         }
+    }
+
+    private static InetSocketAddress resolved(InetSocketAddress peer) throws UnknownPeerException {
+        InetSocketAddress resolved = peer.isUnresolved()
+                ? new InetSocketAddress(peer.getHostString(), peer.getPort()) : peer;
+        if (resolved.isUnresolved()) {
+            throw new UnknownPeerException(peer);
+        }
+        return resolved;
     }
 
     /** Waits, unless this is closed. With the lock held. */
@@ -324,6 +336,15 @@ public final class Reconnector implements MetricSource, AutoCloseable {
         OtherDeviceException(InetSocketAddress peer) {
             super(CONNECT, CONNECT + ": " + peer + " is reached by another device than before, in which the memory of"
                     + " the program is not registered");
+        }
+    }
+
+    /** Nobody knows the name of the peer now. */
+    private static final class UnknownPeerException extends RdmaException {
+        private static final long serialVersionUID = 1L;
+
+        UnknownPeerException(InetSocketAddress peer) {
+            super(CONNECT, CONNECT + ": the host name is unknown: " + peer.getHostString());
         }
     }
 

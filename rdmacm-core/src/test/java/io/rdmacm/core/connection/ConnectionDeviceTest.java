@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,6 +25,7 @@ import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
 import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.core.testing.Readable;
@@ -323,6 +325,66 @@ class ConnectionDeviceTest {
                     .isInstanceOf(UnreachableException.class);
             assertThatThrownBy(() -> peers.servers.listen(new InetSocketAddress("192.0.2.1", 0)))
                     .isInstanceOf(UnreachableException.class);
+        }
+    }
+
+    @Test
+    void twoThatConnectToEachOtherAtTheSameTimeHaveTwoConnections() throws Exception {
+        try (Peers peers = new Peers(); Listener other = peers.clients.listen(
+                new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0))) {
+            for (int i = 0; i < 10; i++) {
+                try (Background<Connection> there = Background.call(
+                        () -> peers.clients.connect(peers.listener.address(), Peers.TIMEOUT));
+                        Background<Connection> back = Background.call(
+                                () -> peers.servers.connect(other.address(), Peers.TIMEOUT));
+                        Connection one = peers.listener.accept(Peers.TIMEOUT);
+                        Connection two = other.accept(Peers.TIMEOUT);
+                        Connection first = there.result(); Connection second = back.result()) {
+                    first.send(bytes("there"), Peers.TIMEOUT);
+                    second.send(bytes("back"), Peers.TIMEOUT);
+                    assertReceives(one, "there");
+                    assertReceives(two, "back");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aThreadConnectsToItself() throws Exception {
+        try (Peers peers = new Peers()) {
+            CompletableFuture<Connection> connecting = peers.servers.connectAsync(peers.listener.address(),
+                    ConnectionSettings.defaults(), Peers.TIMEOUT);
+            try (Connection server = peers.listener.accept(Peers.TIMEOUT);
+                    Connection client = Flavour.get(connecting)) {
+                client.send(bytes("to myself"), Peers.TIMEOUT);
+                assertReceives(server, "to myself");
+            }
+        }
+    }
+
+    private static void assertReceives(Connection connection, String text) throws Exception {
+        try (Message message = connection.receive(Peers.TIMEOUT)) {
+            assertThat(message.toArray()).isEqualTo(bytes(text));
+        }
+    }
+
+    /** Which another connection takes at once. */
+    @Test
+    void theLocalPortIsFreeAfterTheClose() throws Exception {
+        try (Peers peers = new Peers()) {
+            InetSocketAddress local;
+            try (Peers.Pair pair = peers.connect()) {
+                local = pair.client().localAddress();
+            }
+            ConnectionSettings settings = ConnectionSettings.builder().localAddress(local).build();
+            for (int i = 0; i < 5; i++) {
+                try (Peers.Pair pair = peers.connect(settings)) {
+                    assertThat(pair.server().peerAddress()).isEqualTo(local);
+                    assertThatThrownBy(() -> peers.clients.connect(peers.listener.address(), settings, Peers.TIMEOUT))
+                            .isInstanceOfSatisfying(RdmaException.class,
+                                    e -> assertThat(e.errnoName()).isEqualTo("EADDRINUSE"));
+                }
+            }
         }
     }
 

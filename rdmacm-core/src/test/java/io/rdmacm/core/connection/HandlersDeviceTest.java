@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -512,6 +513,34 @@ class HandlersDeviceTest {
                 assertThat(events.isEmpty()).isTrue();
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void ofTwoThatCloseAtTheSameTimeEachIsToldOnce(Driver driver) throws Exception {
+        Events atServer = new Events();
+        Events atClient = new Events();
+        try (Served served = new Served(driver, atServer)) {
+            for (int i = 0; i < 20; i++) {
+                Connection client = served.peers.clients.connect(served.listener.address(),
+                        ConnectionSettings.builder().handler(atClient).build(), Peers.TIMEOUT);
+                Connection server = atServer.expect("connected").connection();
+                atClient.expect("connected");
+                CyclicBarrier together = new CyclicBarrier(2);
+                try (Background<Void> closing = Background.run(() -> {
+                    together.await();
+                    server.close();
+                })) {
+                    together.await();
+                    client.close();
+                    closing.result();
+                }
+                atServer.expect("disconnected");
+                atClient.expect("disconnected");
+            }
+        }
+        assertThat(atServer.isEmpty()).isTrue();
+        assertThat(atClient.isEmpty()).isTrue();
     }
 
     @ParameterizedTest

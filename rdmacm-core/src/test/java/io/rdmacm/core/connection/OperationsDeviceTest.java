@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.Random;
 
 import io.rdmacm.core.testing.Flavour;
@@ -106,6 +107,37 @@ class OperationsDeviceTest {
         assertThat(client.counters().bytesSent()).isEqualTo(128 + SIZE);
         assertThat(server.counters().messagesReceived()).isEqualTo(5);
         assertThat(server.counters().bytesReceived()).isEqualTo(128 + SIZE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsReadAndWritten(Flavour flavour) throws Exception {
+        byte[] before = bytes(local, 0, SIZE);
+        for (RemoteMemory memory : List.of(RemoteMemory.NONE, remote.remoteMemory())) {
+            flavour.read(client, local, 0, 0, memory);
+            flavour.write(client, local, SIZE, 0, memory);
+        }
+        assertThat(bytes(local, 0, SIZE)).isEqualTo(before);
+        flavour.send(client, new byte[] {1});
+        server.receive(Peers.TIMEOUT).close();
+    }
+
+    /** To cancel a future does not cancel the operation, which nobody has to wait for. */
+    @Test
+    void whatIsCancelledIsDoneAllTheSame() throws Exception {
+        for (byte i = 0; i < 100; i++) {
+            client.async().send(MemorySegment.ofArray(new byte[] {i})).cancel(true);
+            client.async().read(local, 0, SIZE, remote.remoteMemory()).cancel(true);
+            if (i % 10 == 9) {
+                for (int j = i - 9; j <= i; j++) {
+                    try (Message message = server.receive(Peers.TIMEOUT)) {
+                        assertThat(message.toArray()).containsExactly(j);
+                    }
+                }
+            }
+        }
+        Flavour.get(client.async().read(local, 0, SIZE, remote.remoteMemory()));
+        assertThat(bytes(local, 0, SIZE)).isEqualTo(bytes(remote, 0, SIZE));
     }
 
     @ParameterizedTest

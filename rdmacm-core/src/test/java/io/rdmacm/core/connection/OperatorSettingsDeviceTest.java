@@ -85,6 +85,17 @@ class OperatorSettingsDeviceTest {
         }
     }
 
+    /** The connection manager leaves it at 655 ms, for which a sender pauses when the peer has no receive. */
+    @Test
+    void aPeerWithoutRoomIsTriedAgainSoon() throws Exception {
+        RdmaTestDevice.assumeNotIwarp("it has no such timer");
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect()) {
+            for (Connection end : new Connection[] {pair.client(), pair.server()}) {
+                assertThat(attributes(end).minRnrTimer().duration().orElseThrow()).isLessThan(Duration.ofMillis(1));
+            }
+        }
+    }
+
     @Test
     void aConnectionComesFromTheLocalAddress() throws Exception {
         try (Peers peers = new Peers()) {

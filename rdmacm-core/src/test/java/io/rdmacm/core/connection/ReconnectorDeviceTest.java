@@ -10,8 +10,12 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectedException;
+import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaClosedException;
@@ -140,6 +144,51 @@ class ReconnectorDeviceTest {
                 assertThat(connecting.result().isConnected()).isTrue();
             }
             assertThat(reconnector.metrics()).containsEntry("failedAttempts", 1L);
+        }
+    }
+
+    /** Whose answer arrives, but not what confirms it: so librdmacm cannot connect the queue pair any more. */
+    @Test
+    void aServerThatGoesRightAfterItsAnswerIsTriedAgain() throws Exception {
+        try (Peers peers = new Peers(); Loopback loopback = new Loopback();
+                Reconnector reconnector = to(peers, loopback.address());
+                Background<End> serving = Background.call(() -> {
+                    for (int i = 0; i < 50; i++) {
+                        try (End hasty = new End(loopback.request())) {
+                            hasty.id.accept(ConnectionParameters.defaults());
+                        }
+                    }
+                    End patient = new End(loopback.request());
+                    patient.id.accept(ConnectionParameters.defaults());
+                    loopback.channel.await(patient.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT).close();
+                    return patient;
+                })) {
+            while (!serving.isDone()) {
+                reconnector.connection(Peers.TIMEOUT);
+                Thread.yield();
+            }
+            serving.result().close();
+        }
+    }
+
+    @Test
+    void aNameIsLookedUpForEachAttempt() throws Exception {
+        try (Peers peers = new Peers()) {
+            InetSocketAddress listener = peers.listener.address();
+            // Java looks no such name up.
+            InetSocketAddress unknown = InetSocketAddress.createUnresolved("[nowhere", listener.getPort());
+            InetSocketAddress known = InetSocketAddress.createUnresolved(LOCAL.getHostAddress(), listener.getPort());
+            try (Reconnector reconnector = to(peers, unknown, known);
+                    Connection server = connect(reconnector, peers.listener)) {
+                assertThat(server.isConnected()).isTrue();
+                assertThat(reconnector.metrics()).containsEntry("failedAttempts", 1L);
+            }
+            try (Reconnector reconnector = to(peers, unknown)) {
+                assertThatThrownBy(() -> reconnector.connection(Duration.ofMillis(20)))
+                        .isInstanceOf(RdmaTimeoutException.class).hasMessageContaining("the host name is unknown");
+            }
+            assertThatIllegalArgumentException().isThrownBy(() -> peers.clients.connect(known, Peers.TIMEOUT))
+                    .withMessageContaining("not resolved");
         }
     }
 

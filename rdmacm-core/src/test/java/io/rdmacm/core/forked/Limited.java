@@ -15,17 +15,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
+import io.rdmacm.core.CmEventType;
+import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.Endpoint;
 import io.rdmacm.core.EndpointAttributes;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.RdmaDevices;
+import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
+import io.rdmacm.core.testing.End;
+import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
@@ -60,6 +65,7 @@ public final class Limited {
             case "permissions" -> permissions();
             case "threads" -> threads();
             case "files" -> files();
+            case "filesWhenAccepting" -> filesWhenAccepting();
             case "filesAtTheStart" -> filesAtTheStart();
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -269,6 +275,33 @@ public final class Limited {
         }
         expectEqual(ResourceCounts.await(before, TIMEOUT), before);
         return failed;
+    }
+
+    private static void filesWhenAccepting() throws Exception {
+        Fillers fillers = new Fillers();
+        try (ConnectionManager manager = ConnectionManager.open();
+                Listener listener = manager.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+                EventChannel channel = EventChannel.open()) {
+            // what is opened once and kept
+            exchange(manager, listener, ConnectionSettings.defaults());
+            for (int i = 0; i < 3; i++) {
+                try (End client = new End(Loopback.resolved(channel, listener.address()))) {
+                    fillers.fill();
+                    client.id.connect(ConnectionParameters.defaults());
+                    RdmaException told = refused(() -> listener.accept(TIMEOUT));
+                    expectEqual(told.errnoName(), "EMFILE");
+                    try {
+                        channel.await(client.id, CmEventType.ESTABLISHED, TIMEOUT).close();
+                        throw new AssertionError("the client was accepted");
+                    } catch (RejectedException e) {
+                        System.out.println(e);
+                    }
+                } finally {
+                    fillers.freeAll();
+                }
+                exchange(manager, listener, ConnectionSettings.defaults());
+            }
+        }
     }
 
     private static int openFiles() {

@@ -146,6 +146,46 @@ class SelectorDeviceTest {
         }
     }
 
+    /** To write, a channel takes what has finished, and so what has arrived as well. */
+    @ParameterizedTest
+    @EnumSource
+    void whatArrivesDuringAWriteIsSelected(NioProvider provider) throws IOException {
+        try (Selector selector = provider.get().openSelector(); Pair pair = provider.pair()) {
+            register(pair.client(), selector, READ);
+            ByteBuffer question = ByteBuffer.allocate(100);
+            ByteBuffer answer = ByteBuffer.allocate(100);
+            for (int i = 0; i < 200; i++) {
+                pair.server().write(question.clear());
+                for (int j = 0; j < 10; j++) {
+                    pair.client().write(answer.clear().limit(10));
+                }
+                question.clear();
+                while (question.hasRemaining()) {
+                    assertThat(selector.select(LIMIT)).isOne();
+                    selector.selectedKeys().clear();
+                    pair.client().read(question);
+                }
+                answer.clear();
+                while (answer.hasRemaining()) {
+                    pair.server().read(answer);
+                }
+            }
+        }
+    }
+
+    /** As a program does that has a connection for each request: see {@link #NOTHING}. */
+    @ParameterizedTest
+    @EnumSource
+    void manyShortConnectionsLeaveNothing(NioProvider provider) throws IOException {
+        try (ServerSocketChannel server = provider.listen()) {
+            for (int i = 0; i < 300; i++) {
+                Pair pair = provider.pair(server);
+                pair.client().close();
+                pair.server().close();
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void interestChangesAtAnyTime(NioProvider provider) throws IOException {

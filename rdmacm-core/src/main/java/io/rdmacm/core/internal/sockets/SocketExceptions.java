@@ -9,6 +9,7 @@ import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.RejectedException;
 import io.rdmacm.core.UnreachableException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -30,6 +31,8 @@ public final class SocketExceptions {
         return switch (failure) {
             case RejectedException rejected -> because(rejected,
                     new ConnectException("Connection refused by " + remote + ": " + rejected.getMessage()));
+            case DisconnectedException gone -> because(gone,
+                    new ConnectException("Connection reset by " + remote + ": " + gone.getMessage()));
             case UnreachableException unreachable -> because(unreachable,
                     new NoRouteToHostException("No route to " + remote + ": " + unreachable.getMessage()));
             case RdmaTimeoutException timeout -> because(timeout,

@@ -64,7 +64,7 @@ public final class Hints {
             return noPermission(function);
         }
         if (errno == Rdma.ENOMEM()) {
-            return registers(function) ? "is the limit of locked memory (ulimit -l, LimitMEMLOCK) large enough?" : "";
+            return noMemory(function);
         }
         if (errno == Rdma.EFAULT()) {
             return function.contains("reg_") ? "is the memory mapped, and writable? Since Linux 6.5, a file of a file"
@@ -82,6 +82,17 @@ public final class Hints {
             return "queue pairs of type RAW_PACKET need the capability CAP_NET_RAW";
         }
         return "no permission: is " + deviceFiles + "/* readable and writable for this user?";
+    }
+
+    private static String noMemory(String function) {
+        if (function.equals("ibv_post_send") || function.equals("ibv_wr_complete")) {
+            return "is the send queue full? Requests occupy it until their completion, or for unsignaled ones that of a"
+                    + " later signaled request, has been polled";
+        }
+        if (function.endsWith("_recv")) {
+            return "is the receive queue full?";
+        }
+        return registers(function) ? "is the limit of locked memory (ulimit -l, LimitMEMLOCK) large enough?" : "";
     }
 
     private String noDevice(String function) {

@@ -52,6 +52,16 @@ class HintsTest {
     }
 
     @Test
+    void aQueueMayBeFull() {
+        assertThat(hints.hint("ibv_post_send", Rdma.ENOMEM())).contains("send queue full", "signaled");
+        assertThat(hints.hint("ibv_wr_complete", Rdma.ENOMEM())).contains("send queue full");
+        assertThat(hints.hint("ibv_post_recv", Rdma.ENOMEM())).contains("receive queue full");
+        assertThat(hints.hint("ibv_post_srq_recv", Rdma.ENOMEM())).contains("receive queue full");
+        assertThat(hints.hint("ibv_reg_mr", Rdma.ENOMEM())).contains("ulimit -l");
+        assertThat(hints.hint("ibv_create_ah", Rdma.ENOMEM())).isEmpty();
+    }
+
+    @Test
     void withoutADeviceItSaysHowToMakeOne() {
         assertThat(hints.hint("rdma_create_event_channel", Rdma.ENODEV())).contains("no RDMA device", "rdma_rxe");
     }
