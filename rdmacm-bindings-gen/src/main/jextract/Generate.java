@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * checks it, and only then replaces {@code src/generated}. Takes the directory of the module as its argument; Maven
  * runs it in the profile jextract:
  * {@snippet lang=shell :
- * mvn -Pjextract -pl rdmacm-bindings-gen generate-sources
+ * ./mvnw -Pjextract -pl rdmacm-bindings-gen generate-sources
  * }
  *
  * <p>jextract is found by the environment variable {@code JEXTRACT_HOME}, or on the {@code PATH}. The headers are those

@@ -19,6 +19,7 @@ echo '#include <rdma/rdma_cma.h>' | gcc -fsyntax-only -x c - 2>/dev/null ||
     missing "$1" "gcc cannot compile rdma/rdma_cma.h: install librdmacm-dev and the headers of the C library"
 
 # Under another name first: a JVM may have the last one open.
+# shellcheck disable=SC2086  # several words
 gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -pthread ${FAKE_CFLAGS:-} -o "$1/libfakerdmacm.so.new" \
     "$here"/*.c
 mv "$1/libfakerdmacm.so.new" "$1/libfakerdmacm.so"

@@ -21,6 +21,7 @@ missing() {
 link() {
     target=$1
     shift
+    # shellcheck disable=SC2086  # several words
     gcc -shared -pthread ${FAKE_CFLAGS:-} -o "$target.new" "$@"
     mv "$target.new" "$target"
 }
@@ -31,6 +32,7 @@ echo '#include <infiniband/verbs.h>' | gcc -fsyntax-only -x c - 2>/dev/null ||
 
 cd "$out/objects"
 rm -f ./*.o
+# shellcheck disable=SC2086  # several words
 gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -pthread ${FAKE_CFLAGS:-} -c "$here"/*.c
 link "$out/libfakeverbs.so" ./*.o
 mv newer.o ..

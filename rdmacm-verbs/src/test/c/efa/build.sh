@@ -21,6 +21,7 @@ missing() {
 link() {
     target=$1
     shift
+    # shellcheck disable=SC2086  # several words
     gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fPIC -shared -pthread ${FAKE_CFLAGS:-} \
         -o "$target.new" "$@"
     mv "$target.new" "$target"

@@ -267,7 +267,8 @@ class TransferDeviceTest {
     void argumentsAreCheckedBeforeThePost() {
         assertThatThrownBy(() -> client.send.data(client.region, End.BYTES - 4, 8))
                 .isInstanceOf(IndexOutOfBoundsException.class);
-        assertThatThrownBy(() -> client.send.data(1, client.region, 0, 8)).isInstanceOf(RuntimeException.class);
+        assertThatThrownBy(() -> client.send.data(client.region, 0, 8).data(1, client.region, 0, 8))
+                .isInstanceOf(IndexOutOfBoundsException.class);
         int inline = client.queuePair.capabilities().maxInlineData();
         assertThatThrownBy(() -> client.queuePair.postSend(SendRequests.allocate(1, 1).get(0).inline(true)
                 .data(client.region, 0, inline + 1))).isInstanceOf(IllegalArgumentException.class)

@@ -8,9 +8,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -51,6 +53,7 @@ class ConnectionRacesDeviceTest {
         private final BlockingQueue<CompletableFuture<?>> futures = new LinkedBlockingQueue<>();
         private final AtomicInteger started = new AtomicInteger();
         private final AtomicInteger reported = new AtomicInteger();
+        private final Queue<RdmaException> failures = new ConcurrentLinkedQueue<>();
 
         Used(Connection connection, MemoryRegion region) {
             this.connection = connection;
@@ -84,13 +87,20 @@ class ConnectionRacesDeviceTest {
             started.incrementAndGet();
             boolean done = false;
             try {
-                done = connection.queue().send(region, 0, 8, (who, context, failure) -> reported.incrementAndGet(), 0);
+                done = connection.queue().send(region, 0, 8, this::completed, 0);
             } finally {
                 if (!done) {
                     started.decrementAndGet();
                 }
             }
             Thread.yield();
+        }
+
+        private void completed(Connection who, long context, RdmaException failure) {
+            if (failure != null) {
+                failures.add(failure);
+            }
+            reported.incrementAndGet();
         }
 
         void batch() throws Exception {
@@ -170,6 +180,7 @@ class ConnectionRacesDeviceTest {
             if (driving != null) {
                 driving.result();
             }
+            // A loop that had to add receives keeps them.
             if (driver != Driver.SHARED_RECEIVES) {
                 assertThat(ResourceCounts.await(before, Peers.TIMEOUT)).isEqualTo(before);
             }
@@ -208,14 +219,16 @@ class ConnectionRacesDeviceTest {
         for (CompletableFuture<?> future : used.futures) {
             try {
                 Flavour.get(future);
-            } catch (RdmaException e) {
-                // either is right
+            } catch (DisconnectedException | RdmaClosedException e) {
+                // It was under way when the connection ended.
             }
         }
         while (used.reported.get() < used.started.get()) {
             Thread.yield();
         }
         assertThat(used.reported).hasValue(used.started.get());
+        assertThat(used.failures).allSatisfy(failure ->
+                assertThat(failure).isInstanceOfAny(DisconnectedException.class, RdmaClosedException.class));
         region.close();
     }
 

@@ -24,7 +24,7 @@ class CoverageTest {
             "static inline\\s+(?:const\\s+)?(?:struct\\s+|enum\\s+)?\\w+[\\s*]+"
                     + "(?:__attribute_const\\s+)?(\\w+)\\s*\\(");
 
-    /** {@code mvn test -pl rdmacm-core -am -Dtest=CoverageTest -Dio.rdmacm.writeCoverage=true ...} writes it anew. */
+    /** CONTRIBUTING.md has the command that writes it anew. */
     @Test
     void theTableIsUpToDate() throws Exception {
         String wanted = new Coverage().toMarkdown();
