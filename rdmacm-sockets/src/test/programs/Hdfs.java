@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /** A name node and two data nodes of HDFS, and a client that writes and reads a file of several blocks. */
 public final class Hdfs implements Program {
@@ -31,6 +32,8 @@ public final class Hdfs implements Program {
         configuration.set("dfs.namenode.name.dir", folder.resolve("name").toUri().toString());
         configuration.setBoolean("dfs.namenode.datanode.registration.ip-hostname-check", false);
         configuration.setInt("dfs.namenode.fs-limits.min-block-size", 0);
+        // A name node is formatted and started in the same JVM.
+        DefaultMetricsSystem.setMiniClusterMode(true);
         NameNode.format(configuration);
         NameNode name = NameNode.createNameNode(new String[0], configuration);
         for (int i = 0; i < DATA_NODES; i++) {
