@@ -67,7 +67,7 @@ public final class Spark implements Program {
                 .set("spark.driver.host", address).set("spark.driver.bindAddress", address)
                 .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
                 // So that what is counted is what was sent.
-                .set("spark.shuffle.compress", "false").set("spark.executor.memory", "400m")
+                .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")
                 .set("spark.executor.extraClassPath", Path.of(Spark.class.getProtectionDomain().getCodeSource()
                         .getLocation().toURI()).toString());
         try (JavaSparkContext context = new JavaSparkContext(configuration)) {

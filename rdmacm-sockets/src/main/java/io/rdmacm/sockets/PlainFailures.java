@@ -10,6 +10,7 @@ import java.net.SocketException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 
+import io.rdmacm.core.DisconnectedException;
 import org.jspecify.annotations.Nullable;
 
 /** The failures of channels as sockets without channels have them. */
@@ -37,9 +38,9 @@ final class PlainFailures {
             // The socket around it closes itself when it is told so.
             return new InterruptedIOException("Closed by interrupt");
         }
-        // A channel that is open has only ended its output.
-        return new SocketException(closed ? "Socket closed"
-                : failure instanceof ClosedChannelException ? "Broken pipe" : failure.getMessage(), failure);
+        // A channel that is open has only ended its output, or its peer has closed the connection.
+        boolean ended = failure instanceof ClosedChannelException || failure instanceof DisconnectedException;
+        return new SocketException(closed ? "Socket closed" : ended ? "Broken pipe" : failure.getMessage(), failure);
     }
 
     /** Does something with the channel of a socket. */
