@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,11 @@ class DeviceNetworks {
     private List<Of> networks = List.of();
     private long queried;
     private boolean known;
+    // The network interfaces of each device. To look them up takes long, as a port has up to a thousand entries: that
+    // is done when something else has changed, and once more, because the entries follow.
+    private Map<String, Set<String>> interfaces = Map.of();
+    private List<String> present = List.of();
+    private boolean settled;
 
     DeviceNetworks(Path sysfs) {
         this.sysfs = sysfs;
@@ -77,9 +83,17 @@ class DeviceNetworks {
         return networks;
     }
 
-    private List<Of> query() throws IOException {
+    /** Looks for what has changed. */
+    synchronized List<Of> query() throws IOException {
+        List<String> now = present();
+        boolean same = now.equals(present);
+        if (!same || !settled) {
+            interfaces = interfaces();
+            present = now;
+            settled = same;
+        }
         List<Of> found = new ArrayList<>();
-        for (Map.Entry<String, Set<String>> device : interfaces().entrySet()) {
+        for (Map.Entry<String, Set<String>> device : interfaces.entrySet()) {
             for (String name : device.getValue()) {
                 NetworkInterface networkInterface = NetworkInterface.getByName(name);
                 if (networkInterface == null || !networkInterface.isUp()) {
@@ -95,6 +109,12 @@ class DeviceNetworks {
             }
         }
         return List.copyOf(found);
+    }
+
+    /** Returns the devices, and the interfaces of this machine with their addresses. */
+    private List<String> present() throws IOException {
+        return Stream.concat(list(sysfs.resolve("class/infiniband")).stream().map(Path::toString).sorted(),
+                NetworkInterface.networkInterfaces().map(one -> one.getName() + one.getInterfaceAddresses())).toList();
     }
 
     /** Returns the names of the network interfaces of each device. */

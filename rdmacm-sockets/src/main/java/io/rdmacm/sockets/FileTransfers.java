@@ -5,60 +5,45 @@ import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_long;
 
 import java.io.IOException;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.CodeElement;
-import java.lang.classfile.CodeTransform;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
-import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.ReadableByteChannel;
-import java.nio.channels.WritableByteChannel;
-import java.security.ProtectionDomain;
+import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.LongBinaryOperator;
 
-import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
-import sun.nio.ch.Util;
 
 /**
  * Lets the file channels of the JDK leave transfers to our channels. By themselves, they use sendfile(2) for sockets of
  * the JDK only. Channels of others can choose between pieces of 8 KiB, and a map of up to 8 MiB that is made for each
  * call, whose page faults can take longer than all else.
  */
-final class FileTransfers implements ClassFileTransformer {
-    // As much as a message of a stream carries.
-    private static final int PIECE = 1 << 16;
-
+final class FileTransfers {
     private static final ClassDesc CHANNEL = BiFunction.class.describeConstable().orElseThrow();
     private static final ClassDesc TRANSFER = LongBinaryOperator.class.describeConstable().orElseThrow();
 
-    private final Class<?> fileChannel;
-
-    private FileTransfers(Class<?> fileChannel) {
-        this.fileChannel = fileChannel;
+    private FileTransfers() {
     }
 
     /** What our channels are to a file channel, which knows types of the JDK only: they give what transfers. */
     interface Channel extends BiFunction<FileChannel, String, LongBinaryOperator> {
         /** Sends a part of a file; returns how much. */
-        long transferTo(FileChannel file, long position, long count) throws IOException;
+        long send(FileChannel file, long position, long count) throws IOException;
 
         /** Receives a part of a file; returns how much. */
-        long transferFrom(FileChannel file, long position, long count) throws IOException;
+        long receive(FileChannel file, long position, long count) throws IOException;
 
         @Override
         default LongBinaryOperator apply(FileChannel file, String method) {
             boolean sends = method.equals(Method.TO.caller);
             return (position, count) -> {
                 try {
-                    return sends ? transferTo(file, position, count) : transferFrom(file, position, count);
+                    return sends ? send(file, position, count) : receive(file, position, count);
                 } catch (IOException e) {
                     // The file channel throws it on.
                     throw FileTransfers.<RuntimeException>unchecked(e);
@@ -91,102 +76,30 @@ final class FileTransfers implements ClassFileTransformer {
             this.position = position;
             this.count = count;
         }
+
+        ClassTransform change() {
+            return Beginnings.of(name, this::begin);
+        }
+
+        /** If the channel is one of ours, what it says. */
+        private void begin(CodeBuilder code) {
+            code.aload(channel).instanceOf(CHANNEL).ifThen(then -> then
+                    .aload(channel).checkcast(CHANNEL).aload(0).loadConstant(caller)
+                    .invokeinterface(CHANNEL, "apply", MethodTypeDesc.of(CD_Object, CD_Object, CD_Object))
+                    .checkcast(TRANSFER).lload(position).lload(count)
+                    .invokeinterface(TRANSFER, "applyAsLong", MethodTypeDesc.of(CD_long, CD_long, CD_long))
+                    .lreturn());
+        }
     }
 
     /** Changes the file channels of this JVM. */
     static void install(Instrumentation instrumentation) {
         try {
-            Class<?> fileChannel = Class.forName("sun.nio.ch.FileChannelImpl");
-            FileTransfers transfers = new FileTransfers(fileChannel);
-            instrumentation.addTransformer(transfers, true);
-            try {
-                instrumentation.retransformClasses(fileChannel);
-            } finally {
-                // It would be asked about each class that is loaded from now on.
-                boolean ignored = instrumentation.removeTransformer(transfers);
-            }
+            Beginnings.install(instrumentation, Map.of(Class.forName("sun.nio.ch.FileChannelImpl"),
+                    Method.TO.change().andThen(Method.FROM.change())));
         } catch (ReflectiveOperationException | UnmodifiableClassException | RuntimeException | LinkageError e) {
             // They are slower.
             Installation.say(Level.INFO, "leaves file channels alone: " + e);
-        }
-    }
-
-    @Override
-    public byte @Nullable [] transform(@Nullable Module module, @Nullable ClassLoader loader, String name,
-            @Nullable Class<?> redefined, @Nullable ProtectionDomain domain, byte[] bytes) {
-        if (redefined != fileChannel) {
-            return null;
-        }
-        ClassFile file = ClassFile.of();
-        ClassTransform change = ClassTransform.ACCEPT_ALL;
-        for (Method method : Method.values()) {
-            change = change.andThen(ClassTransform.transformingMethodBodies(
-                    found -> found.methodName().equalsString(method.name), new Beginning(method)));
-        }
-        return file.transformClass(file.parse(bytes), change);
-    }
-
-    /** The new beginning of a method: if the channel is one of ours, what it says. */
-    private record Beginning(Method method) implements CodeTransform {
-        @Override
-        public void atStart(CodeBuilder code) {
-            code.aload(method.channel).instanceOf(CHANNEL).ifThen(then -> then
-                    .aload(method.channel).checkcast(CHANNEL).aload(0).loadConstant(method.caller)
-                    .invokeinterface(CHANNEL, "apply", MethodTypeDesc.of(CD_Object, CD_Object, CD_Object))
-                    .checkcast(TRANSFER).lload(method.position).lload(method.count)
-                    .invokeinterface(TRANSFER, "applyAsLong", MethodTypeDesc.of(CD_long, CD_long, CD_long))
-                    .lreturn());
-        }
-
-        @Override
-        public void accept(CodeBuilder code, CodeElement element) {
-            code.with(element);
-        }
-    }
-
-    /** Sends a part of a file as far as possible; returns how much. */
-    static long send(FileChannel file, long position, long count, WritableByteChannel target) throws IOException {
-        return transfer(count, (buffer, done) -> {
-            int length = file.read(buffer, position + done);
-            return length <= 0 ? length : target.write(buffer.flip());
-        });
-    }
-
-    /** Receives a part of a file as far as possible; returns how much. */
-    static long receive(FileChannel file, long position, long count, ReadableByteChannel source) throws IOException {
-        return transfer(count, (buffer, done) -> {
-            int length = source.read(buffer);
-            return length <= 0 ? length : file.write(buffer.flip(), position + done);
-        });
-    }
-
-    /** Moves what fits into a buffer. */
-    private interface Piece {
-        /** Returns how much was moved, after so much. */
-        int move(ByteBuffer buffer, long done) throws IOException;
-    }
-
-    private static long transfer(long count, Piece piece) throws IOException {
-        ByteBuffer buffer = Util.getTemporaryDirectBuffer((int) Math.min(count, PIECE));
-        long done = 0;
-        try {
-            while (done < count) {
-                buffer.clear().limit((int) Math.min(count - done, PIECE));
-                int moved = piece.move(buffer, done);
-                done += Math.max(moved, 0);
-                if (moved <= 0 || buffer.hasRemaining()) {
-                    break;
-                }
-            }
-            return done;
-        } catch (IOException e) {
-            // The next one is told.
-            if (done > 0) {
-                return done;
-            }
-            throw e;
-        } finally {
-            Util.releaseTemporaryDirectBuffer(buffer);
         }
     }
 }

@@ -383,10 +383,10 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     }
 
     @Override
-    public long transferTo(FileChannel file, long position, long count) throws IOException {
+    public long send(FileChannel file, long position, long count) throws IOException {
         SocketChannel below = connected();
         try {
-            return below instanceof TimedSocketChannel ? FileTransfers.send(file, position, count, below)
+            return below instanceof TimedSocketChannel rdma ? rdma.send(file, position, count)
                     : file.transferTo(position, count, below);
         } catch (ClosedChannelException e) {
             throw closed(below, e);
@@ -394,10 +394,10 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     }
 
     @Override
-    public long transferFrom(FileChannel file, long position, long count) throws IOException {
+    public long receive(FileChannel file, long position, long count) throws IOException {
         SocketChannel below = connected();
         try {
-            return below instanceof TimedSocketChannel ? FileTransfers.receive(file, position, count, below)
+            return below instanceof TimedSocketChannel rdma ? rdma.receive(file, position, count)
                     : file.transferFrom(below, position, count);
         } catch (ClosedChannelException e) {
             throw closed(below, e);

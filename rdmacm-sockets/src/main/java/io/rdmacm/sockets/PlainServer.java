@@ -122,7 +122,7 @@ final class PlainServer extends SocketImpl {
             try {
                 next = new Accepted(source.accept(), null);
             } catch (IOException e) {
-                next = new Accepted(null, e);
+                next = new Accepted(null, PlainFailures.of(e, closed));
             }
             try {
                 accepted.put(next);
@@ -147,10 +147,19 @@ final class PlainServer extends SocketImpl {
 
     @Override
     protected void accept(SocketImpl socket) throws IOException {
-        Socket next = rdma == null ? tcp.accept() : take();
+        Socket next = rdma == null ? acceptTcp() : take();
         ((PlainSocket) socket).accepted(next);
         shared.connections().add(Connections.Kind.ACCEPT, next.getChannel() != null, next.getLocalSocketAddress(),
                 next.getRemoteSocketAddress(), "");
+    }
+
+    private Socket acceptTcp() throws IOException {
+        try {
+            return tcp.accept();
+        } catch (SocketException e) {
+            // That one closes itself when a virtual thread is interrupted. That of the program is to do so, too.
+            throw tcp.isClosed() && !closed ? new InterruptedIOException(e.getMessage()) : e;
+        }
     }
 
     private Socket take() throws IOException {

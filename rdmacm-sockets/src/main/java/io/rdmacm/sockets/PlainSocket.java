@@ -12,6 +12,7 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -87,6 +88,10 @@ final class PlainSocket extends SocketImpl {
             } else {
                 actual.connect(remote, timeout);
             }
+        } catch (ClosedChannelException e) {
+            boolean byProgram = isClosed();
+            close();
+            throw PlainFailures.of(e, byProgram);
         } catch (IOException e) {
             close();
             throw e;
@@ -284,17 +289,19 @@ final class PlainSocket extends SocketImpl {
 
     @Override
     protected InputStream getInputStream() throws IOException {
-        return actual.getInputStream();
+        Socket open = actual;
+        return open.getChannel() == null ? platform.input(open) : new PlainFailures.Input(open);
     }
 
     @Override
     protected OutputStream getOutputStream() throws IOException {
-        return actual.getOutputStream();
+        Socket open = actual;
+        return open.getChannel() == null ? platform.output(open) : new PlainFailures.Output(open);
     }
 
     @Override
     protected int available() throws IOException {
-        return actual.getInputStream().available();
+        return getInputStream().available();
     }
 
     @Override
@@ -319,12 +326,20 @@ final class PlainSocket extends SocketImpl {
 
     @Override
     protected void shutdownInput() throws IOException {
-        actual.shutdownInput();
+        Socket open = actual;
+        PlainFailures.as(open, () -> {
+            open.shutdownInput();
+            return null;
+        });
     }
 
     @Override
     protected void shutdownOutput() throws IOException {
-        actual.shutdownOutput();
+        Socket open = actual;
+        PlainFailures.as(open, () -> {
+            open.shutdownOutput();
+            return null;
+        });
     }
 
     @Override
@@ -354,7 +369,10 @@ final class PlainSocket extends SocketImpl {
     protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
         Socket open = actual;
         if (open.getChannel() != null) {
-            options.set(open.getChannel(), name, value);
+            PlainFailures.as(open, () -> {
+                options.set(open.getChannel(), name, value);
+                return null;
+            });
         } else {
             open.setOption(name, value);
             options.put(name, value);
@@ -364,7 +382,8 @@ final class PlainSocket extends SocketImpl {
     @Override
     protected <T> T getOption(SocketOption<T> name) throws IOException {
         Socket open = actual;
-        return open.getChannel() != null ? options.get(open.getChannel(), name) : open.getOption(name);
+        return open.getChannel() == null ? open.getOption(name)
+                : PlainFailures.as(open, () -> options.get(open.getChannel(), name));
     }
 
     @Override

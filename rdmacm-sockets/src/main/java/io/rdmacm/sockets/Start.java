@@ -3,9 +3,8 @@ package io.rdmacm.sockets;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
 import java.lang.reflect.Method;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Map;
 import java.util.Set;
@@ -50,7 +49,7 @@ public final class Start {
             System.setProperty(ASYNCHRONOUS, SocketsAsynchronousProvider.class.getName());
         }
         if (installation.settings().plain()) {
-            plain(sockets.shared());
+            plain(sockets.shared(), instrumentation);
         }
         FileTransfers.install(instrumentation);
     }
@@ -67,17 +66,15 @@ public final class Start {
         enable.invoke(null);
     }
 
-    @SuppressWarnings("deprecation") // there is no other way
-    private static void plain(Shared shared) {
+    private static void plain(Shared shared, Instrumentation instrumentation) {
         if (System.getProperty("socksProxyHost") != null) {
             Installation.say(Level.INFO, "leaves java.net.Socket alone, because of socksProxyHost");
             return;
         }
         try {
-            PlatformSockets platform = new PlatformSockets();
-            Socket.setSocketImplFactory(() -> new PlainSocket(shared, platform));
-            ServerSocket.setSocketFactory(() -> new PlainServer(shared, platform));
-        } catch (ReflectiveOperationException | IOException | RuntimeException e) {
+            PlainFactories.install(shared, instrumentation);
+        } catch (ReflectiveOperationException | UnmodifiableClassException | IOException | RuntimeException
+                | LinkageError e) {
             Installation.say(Level.WARN, "leaves java.net.Socket alone: " + e);
         }
     }

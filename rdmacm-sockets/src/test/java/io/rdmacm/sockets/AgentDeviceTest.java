@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -13,8 +15,11 @@ import java.util.stream.Stream;
 import io.rdmacm.sockets.forked.FileTransfersProgram;
 import io.rdmacm.sockets.forked.HttpProgram;
 import io.rdmacm.sockets.forked.LocalProgram;
+import io.rdmacm.sockets.forked.ManyChannelsProgram;
+import io.rdmacm.sockets.forked.PlainEndsProgram;
 import io.rdmacm.sockets.forked.PlainProgram;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
@@ -68,7 +73,41 @@ class AgentDeviceTest {
         assertThat(result.status()).as(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).containsSequence(Stream.of("connect RDMA", "accept RDMA", "echo true",
                 "interrupted true", "timeout true", "option true", "local TCP", "echo true", "refused true",
-                "accept timeout true", "closed true", "asynchronous RDMA").toList());
+                "accept timeout true", "closed true", "asynchronous RDMA", "factory true").toList());
+    }
+
+    @Test
+    void plainSocketsEndAsThoseOfTheJdk() throws Exception {
+        byte[] address = RdmaTestDevice.get().ipv4().getAddress();
+        address[address.length - 1] ^= 0x40;
+        String nobody = InetAddress.getByAddress(address).getHostAddress();
+        Path rules = Files.writeString(folder.resolve("rules"), "only connect " + nobody + " *");
+        ForkedJvm.Result result = ForkedJvm.of(PlainEndsProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT + ",rules:" + rules).run(ADDRESS, nobody);
+
+        assertThat(result.status()).as(result.output() + result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(13).allMatch(line -> line.endsWith(" true"));
+    }
+
+    private void assertChannels(int connections) throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(ManyChannelsProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT)
+                .run(ADDRESS, String.valueOf(connections), "4096");
+
+        assertThat(result.status()).as(result.output() + result.errors()).isZero();
+        assertThat(result.output().lines()).contains(2 * connections + " of " + 2 * connections
+                + " channels over RDMA, " + connections + " echoes", "keys left: 1");
+    }
+
+    @Test
+    void aSelectorTakesManyChannels() throws Exception {
+        assertChannels(100);
+    }
+
+    @Test
+    @Nightly
+    void aSelectorTakesTenThousandChannels() throws Exception {
+        assertChannels(5000);
     }
 
     @Test

@@ -41,6 +41,26 @@ class DeviceNetworksTest {
         assertThat(networks.isOwn(Inet4Address.getLoopbackAddress())).isFalse();
     }
 
+    @Test
+    void theInterfacesOfTheDevicesAreLookedUpWhenSomethingHasChangedAndOnceMore(@TempDir Path sysfs) throws Exception {
+        Optional<NetworkInterface> found = NetworkInterface.networkInterfaces().filter(DeviceNetworksTest::hasNetwork)
+                .findFirst();
+        assumeTrue(found.isPresent(), "this machine is on no network");
+        Path ports = Path.of("ports/1/gid_attrs/ndevs");
+        Path entries = Files.createDirectories(sysfs.resolve("class/infiniband/rxe0").resolve(ports));
+        DeviceNetworks networks = new DeviceNetworks(sysfs);
+        assertThat(networks.query()).isEmpty();
+
+        Files.writeString(entries.resolve("0"), found.get().getName());
+        assertThat(networks.query()).isNotEmpty();
+
+        Files.delete(entries.resolve("0"));
+        assertThat(networks.query()).isNotEmpty();
+
+        Files.createDirectories(sysfs.resolve("class/infiniband/rxe1").resolve(ports));
+        assertThat(networks.query()).isEmpty();
+    }
+
     private static boolean hasNetwork(NetworkInterface one) {
         try {
             return one.isUp() && !one.isLoopback() && one.getInterfaceAddresses().stream().anyMatch(

@@ -31,13 +31,13 @@ public final class TransferAgent {
 
     private static final class Recording implements ByteChannel, FileTransfers.Channel {
         @Override
-        public long transferTo(FileChannel file, long position, long count) {
+        public long send(FileChannel file, long position, long count) {
             System.out.println("to " + position + " " + count);
             return 7;
         }
 
         @Override
-        public long transferFrom(FileChannel file, long position, long count) {
+        public long receive(FileChannel file, long position, long count) {
             System.out.println("from " + position + " " + count);
             return 8;
         }

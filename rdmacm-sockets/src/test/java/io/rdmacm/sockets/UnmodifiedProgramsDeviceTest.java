@@ -36,7 +36,8 @@ class UnmodifiedProgramsDeviceTest {
     private Path folder;
 
     static Stream<String> programs() {
-        return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "Kafka");
+        return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "Kafka",
+                "Hdfs", "Spark");
     }
 
     /** A server of a program, which ends with the test; an empty argument of the agent means none. */

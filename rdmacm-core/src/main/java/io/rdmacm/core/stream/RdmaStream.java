@@ -211,6 +211,14 @@ public final class RdmaStream implements MetricSource, AutoCloseable {
         return core;
     }
 
+    StreamReader reader() {
+        return reader;
+    }
+
+    StreamWriter writer() {
+        return writer;
+    }
+
     /** {@return the settings} */
     public StreamSettings settings() {
         return settings;

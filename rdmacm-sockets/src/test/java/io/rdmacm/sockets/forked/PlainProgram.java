@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
@@ -61,7 +62,25 @@ public final class PlainProgram {
             System.out.println("closed " + accepting.get());
         }
         asynchronous(rdma);
+        System.out.println("factory " + setsItsOwnFactory());
         System.exit(0);
+    }
+
+    /** As without the agent, the first factory of the program is taken, and no other. */
+    @SuppressWarnings("deprecation")
+    private static boolean setsItsOwnFactory() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        Socket.setSocketImplFactory(() -> {
+            made.incrementAndGet();
+            return null;
+        });
+        Socket ignored = new Socket();
+        try (ServerSocket server = new ServerSocket(0)) {
+            return made.get() == 1 && server.isBound() && fails(SocketException.class, () -> {
+                Socket.setSocketImplFactory(() -> null);
+                return null;
+            });
+        }
     }
 
     private static void asynchronous(InetAddress rdma) throws Exception {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with org.apache.hadoop:hadoop-client-minicluster:3.5.0
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.nio.file.Files;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+
+/** A name node and two data nodes of HDFS, and a client that writes and reads a file of several blocks. */
+public final class Hdfs implements Program {
+    private static final int DATA_NODES = 2;
+    private static final int PORT = 18_020;
+    private static final int TIMES = 20;
+
+    public static void main(String[] arguments) throws Exception {
+        Program.run(new Hdfs(), arguments);
+    }
+
+    @Override
+    public int serve(String address) throws Exception {
+        java.nio.file.Path folder = Files.createTempDirectory("hdfs");
+        Configuration configuration = new Configuration();
+        configuration.set("fs.defaultFS", "hdfs://" + address + ":" + PORT);
+        configuration.set("dfs.namenode.http-address", address + ":0");
+        configuration.set("dfs.namenode.name.dir", folder.resolve("name").toUri().toString());
+        configuration.setBoolean("dfs.namenode.datanode.registration.ip-hostname-check", false);
+        configuration.setInt("dfs.namenode.fs-limits.min-block-size", 0);
+        // A name node is formatted and started in the same JVM.
+        DefaultMetricsSystem.setMiniClusterMode(true);
+        NameNode.format(configuration);
+        NameNode name = NameNode.createNameNode(new String[0], configuration);
+        for (int i = 0; i < DATA_NODES; i++) {
+            Configuration own = new Configuration(configuration);
+            for (String server : new String[] {"address", "ipc.address", "http.address"}) {
+                own.set("dfs.datanode." + server, address + ":0");
+            }
+            own.set("dfs.datanode.hostname", address);
+            own.set("dfs.datanode.data.dir", folder.resolve("data" + i).toUri().toString());
+            DataNode.createDataNode(new String[0], own);
+        }
+        Program.eventually(() -> {
+            if (name.getNamesystem().getNumLiveDataNodes() < DATA_NODES) {
+                throw new IllegalStateException("not all data nodes are there");
+            }
+            return true;
+        });
+        return PORT;
+    }
+
+    @Override
+    public void ask(String address, int port) throws Exception {
+        Configuration configuration = new Configuration();
+        configuration.setInt("dfs.replication", DATA_NODES);
+        configuration.setInt("dfs.blocksize", 1 << 20);
+        try (FileSystem files = FileSystem.get(URI.create("hdfs://" + address + ":" + port), configuration)) {
+            Path path = new Path("/file-" + ProcessHandle.current().pid());
+            try (OutputStream out = files.create(path)) {
+                for (int i = 0; i < TIMES; i++) {
+                    out.write(DATA);
+                }
+            }
+            try (InputStream in = files.open(path)) {
+                for (int i = 0; i < TIMES; i++) {
+                    Program.check(in.readNBytes(DATA.length));
+                }
+                if (in.read() >= 0) {
+                    throw new IllegalStateException("there is more than was written");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with org.apache.spark:spark-core_2.13:4.2.0
+
+import java.io.File;
+import java.lang.management.ManagementFactory;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.apache.spark.SparkConf;
+import org.apache.spark.api.java.JavaSparkContext;
+import scala.Tuple2;
+
+/** A standalone cluster of Spark with two workers, and an application whose executors shuffle. */
+public final class Spark implements Program {
+    private static final int WORKERS = 2;
+    private static final int PORT = 17_077;
+    private static final int PARTS = 4;
+    private static final int PARTS_EACH = 10;
+
+    public static void main(String[] arguments) throws Exception {
+        Program.run(new Spark(), arguments);
+    }
+
+    @Override
+    public int serve(String address) throws Exception {
+        Path folder = Files.createTempDirectory("spark");
+        Path jars = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> entry.endsWith(".jar")).map(Path::of).findFirst().orElseThrow().toAbsolutePath();
+        // Where workers look for what executors run.
+        Files.createSymbolicLink(folder.resolve("jars"), jars.getParent());
+        start(folder, address, "master.Master", "--port", String.valueOf(PORT));
+        Program.eventually(() -> {
+            new Socket(address, PORT).close();
+            return true;
+        });
+        for (int i = 0; i < WORKERS; i++) {
+            start(folder, address, "worker.Worker", "--cores", "1", "--memory", "512M", "--work-dir",
+                    folder.resolve("work" + i).toString(), "spark://" + address + ":" + PORT);
+        }
+        return PORT;
+    }
+
+    private static void start(Path home, String address, String role, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
+                "-Dspark.rpc.io.mode=NIO", "-Dspark.shuffle.io.mode=NIO", "-cp", System.getProperty("java.class.path"),
+                "org.apache.spark.deploy." + role, "--host", address, "--webui-port", "0"));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
+                .redirectOutput(Files.createTempFile(home, role, ".out").toFile());
+        // Those that the worker starts have it, too.
+        builder.environment().put("JAVA_TOOL_OPTIONS", String.join(" ",
+                ManagementFactory.getRuntimeMXBean().getInputArguments()));
+        builder.environment().put("SPARK_HOME", home.toString());
+        builder.environment().put("SPARK_LOCAL_IP", address);
+        Process process = builder.start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
+    }
+
+    @Override
+    public void ask(String address, int port) throws Exception {
+        SparkConf configuration = new SparkConf().setAppName("shuffle").setMaster("spark://" + address + ":" + port)
+                .set("spark.driver.host", address).set("spark.driver.bindAddress", address)
+                .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
+                // So that what is counted is what was sent.
+                .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")
+                .set("spark.executor.extraClassPath", Path.of(Spark.class.getProtectionDomain().getCodeSource()
+                        .getLocation().toURI()).toString());
+        try (JavaSparkContext context = new JavaSparkContext(configuration)) {
+            List<Integer> numbers = IntStream.range(0, PARTS * PARTS_EACH).boxed().toList();
+            for (Tuple2<Integer, Iterable<byte[]>> group : context.parallelize(new ArrayList<>(numbers), PARTS)
+                    .mapToPair(number -> new Tuple2<>(number % PARTS, DATA)).groupByKey(PARTS).collect()) {
+                int count = 0;
+                for (byte[] data : group._2()) {
+                    Program.check(data);
+                    count++;
+                }
+                if (count != PARTS_EACH) {
+                    throw new IllegalStateException(count + " of " + group._1());
+                }
+            }
+        }
+    }
+}
