@@ -11,12 +11,16 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.LongBinaryOperator;
 
 import org.slf4j.event.Level;
+import sun.nio.ch.Util;
 
 /**
  * Lets the file channels of the JDK leave transfers to our channels. By themselves, they use sendfile(2) for sockets of
@@ -24,6 +28,9 @@ import org.slf4j.event.Level;
  * call, whose page faults can take longer than all else.
  */
 final class FileTransfers {
+    // As much as a message of a stream carries.
+    private static final int PIECE = 1 << 16;
+
     private static final ClassDesc CHANNEL = BiFunction.class.describeConstable().orElseThrow();
     private static final ClassDesc TRANSFER = LongBinaryOperator.class.describeConstable().orElseThrow();
 
@@ -100,6 +107,52 @@ final class FileTransfers {
         } catch (ReflectiveOperationException | UnmodifiableClassException | RuntimeException | LinkageError e) {
             // They are slower.
             Installation.say(Level.INFO, "leaves file channels alone: " + e);
+        }
+    }
+
+    /** Sends a part of a file as far as possible; returns how much. */
+    static long send(FileChannel file, long position, long count, WritableByteChannel target) throws IOException {
+        return transfer(count, (buffer, done) -> {
+            int length = file.read(buffer, position + done);
+            return length <= 0 ? length : target.write(buffer.flip());
+        });
+    }
+
+    /** Receives a part of a file as far as possible; returns how much. */
+    static long receive(FileChannel file, long position, long count, ReadableByteChannel source) throws IOException {
+        return transfer(count, (buffer, done) -> {
+            int length = source.read(buffer);
+            return length <= 0 ? length : file.write(buffer.flip(), position + done);
+        });
+    }
+
+    /** Moves what fits into a buffer. */
+    private interface Piece {
+        /** Returns how much was moved, after so much. */
+        int move(ByteBuffer buffer, long done) throws IOException;
+    }
+
+    private static long transfer(long count, Piece piece) throws IOException {
+        ByteBuffer buffer = Util.getTemporaryDirectBuffer((int) Math.min(count, PIECE));
+        long done = 0;
+        try {
+            while (done < count) {
+                buffer.clear().limit((int) Math.min(count - done, PIECE));
+                int moved = piece.move(buffer, done);
+                done += Math.max(moved, 0);
+                if (moved <= 0 || buffer.hasRemaining()) {
+                    break;
+                }
+            }
+            return done;
+        } catch (IOException e) {
+            // The next one is told.
+            if (done > 0) {
+                return done;
+            }
+            throw e;
+        } finally {
+            Util.releaseTemporaryDirectBuffer(buffer);
         }
     }
 }

@@ -386,7 +386,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     public long send(FileChannel file, long position, long count) throws IOException {
         SocketChannel below = connected();
         try {
-            return below instanceof TimedSocketChannel rdma ? rdma.send(file, position, count)
+            return below instanceof TimedSocketChannel ? FileTransfers.send(file, position, count, below)
                     : file.transferTo(position, count, below);
         } catch (ClosedChannelException e) {
             throw closed(below, e);
@@ -397,7 +397,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     public long receive(FileChannel file, long position, long count) throws IOException {
         SocketChannel below = connected();
         try {
-            return below instanceof TimedSocketChannel rdma ? rdma.receive(file, position, count)
+            return below instanceof TimedSocketChannel ? FileTransfers.receive(file, position, count, below)
                     : file.transferFrom(below, position, count);
         } catch (ClosedChannelException e) {
             throw closed(below, e);

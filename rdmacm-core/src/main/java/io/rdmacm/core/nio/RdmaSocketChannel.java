@@ -14,7 +14,6 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
-import java.nio.channels.FileChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
@@ -482,58 +481,6 @@ final class RdmaSocketChannel extends TimedSocketChannel {
         } finally {
             end(writeLock, waits);
         }
-    }
-
-    @Override
-    public long send(FileChannel file, long position, long count) throws IOException {
-        boolean waits = begin(writeLock);
-        try {
-            FileTransfer transfer = new FileTransfer(connectedForOutput(), file, position, waits);
-            return transfer(transfer, () -> transfer.send(count), waits, this::writeFailure);
-        } finally {
-            end(writeLock, waits);
-        }
-    }
-
-    @Override
-    public long receive(FileChannel file, long position, long count) throws IOException {
-        boolean waits = begin(readLock);
-        try {
-            FileTransfer transfer = new FileTransfer(connected(), file, position, waits);
-            return inputEnded ? 0 : transfer(transfer, () -> transfer.receive(count), waits,
-                    failure -> ChannelExceptions.of(this, failure));
-        } finally {
-            end(readLock, waits);
-        }
-    }
-
-    /** A transfer, which may have to wait. */
-    private interface Transferring {
-        void run() throws IOException, InterruptedException;
-    }
-
-    /** What to throw for a failure. */
-    private interface Failing {
-        IOException of(Exception failure) throws IOException;
-    }
-
-    private long transfer(FileTransfer transfer, Transferring run, boolean waits, Failing failing) throws IOException {
-        try {
-            if (waits) {
-                ChannelExceptions.requireNotInterrupted(this);
-            }
-            run.run();
-        } catch (IOException | IllegalStateException | InterruptedException e) {
-            IOException failure = failing.of(e);
-            if (transfer.done() == 0) {
-                throw failure;
-            }
-            // The next one is told.
-            return transfer.done();
-        } finally {
-            keys.recheck();
-        }
-        return transfer.done();
     }
 
     private RdmaStream connectedForOutput() throws ClosedChannelException {

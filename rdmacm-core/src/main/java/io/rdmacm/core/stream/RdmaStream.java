@@ -211,14 +211,6 @@ public final class RdmaStream implements MetricSource, AutoCloseable {
         return core;
     }
 
-    StreamReader reader() {
-        return reader;
-    }
-
-    StreamWriter writer() {
-        return writer;
-    }
-
     /** {@return the settings} */
     public StreamSettings settings() {
         return settings;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 
 import io.rdmacm.core.internal.access.StreamAccess;
@@ -48,16 +47,6 @@ final class StreamAccessor extends StreamAccess {
     public RdmaStreamServer listenExactly(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException {
         return RdmaStreamServer.listen(local, backlog, settings, false);
-    }
-
-    @Override
-    public int write(RdmaStream stream, BufferUse source, long most) throws IOException {
-        return stream.writer().write(source, most);
-    }
-
-    @Override
-    public int read(RdmaStream stream, BufferUse target, long most) throws IOException {
-        return stream.reader().read(target, most);
     }
 
     @Override

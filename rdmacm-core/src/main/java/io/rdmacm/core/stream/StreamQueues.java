@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -9,7 +8,6 @@ import java.util.Objects;
 
 import io.rdmacm.core.CmId;
 import io.rdmacm.core.CmIdState;
-import io.rdmacm.core.internal.access.StreamAccess.BufferUse;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.verbs.CompletionChannel;
@@ -388,31 +386,6 @@ final class StreamQueues {
         if (first < length) {
             sendBytes.put(0, source, sourceIndex + first, length - first);
         }
-    }
-
-    /** Has a source fill the send buffer, which may wrap; returns how much, -1 at its end. */
-    int fill(BufferUse source, int before, int offset, int length) throws IOException {
-        int first = beforeWrap(offset, length);
-        int filled = source.move(sendBytes.slice(offset, first), before);
-        if (filled == first && first < length) {
-            filled += Math.max(source.move(sendBytes.slice(0, length - first), before + first), 0);
-        }
-        if (filled <= inlineSize) {
-            for (int i = 0; i < filled; i++) {
-                sendBytes.put(inlineOffset + i, sendBytes.get((offset + i) % settings.sendBufferSize()));
-            }
-        }
-        return filled;
-    }
-
-    /** Has bytes of the receive buffer taken, which may wrap; returns how many. */
-    int drain(BufferUse target, int offset, int length) throws IOException {
-        int first = Math.min(length, receiveBufferSize - offset);
-        int taken = target.move(receiveBytes.slice(bufferOffset + offset, first), 0);
-        if (taken == first && first < length) {
-            taken += target.move(receiveBytes.slice(bufferOffset, length - first), first);
-        }
-        return taken;
     }
 
     private int beforeWrap(int offset, int length) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-import io.rdmacm.core.internal.access.StreamAccess.BufferUse;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Copies what has arrived to the program. One thread at a time does so. */
@@ -73,19 +71,6 @@ final class StreamReader {
             }
         }
         return false;
-    }
-
-    /** Has what has arrived taken, without waiting; returns how much, 0 if nothing has arrived, -1 at the end. */
-    int read(BufferUse target, long most) throws IOException {
-        try (var _ = turn.hold()) {
-            int length = (int) Math.min(available(), most);
-            if (length <= 0) {
-                return length;
-            }
-            int taken = core.queues().drain(target, core.receiving().readOffset(), length);
-            consume(taken);
-            return taken;
-        }
     }
 
     /** Returns how many bytes this thread may take, -1 at the end of the stream. */

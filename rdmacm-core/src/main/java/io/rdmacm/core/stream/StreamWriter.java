@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.stream;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
-import io.rdmacm.core.internal.access.StreamAccess.BufferUse;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
 
@@ -99,40 +97,6 @@ class StreamWriter {
             }
             advance(sources, first, count, total);
             return total;
-        }
-    }
-
-    /** Writes what a source puts into the send buffer, without waiting; returns how much, -1 at its end. */
-    int write(BufferUse source, long most) throws IOException {
-        try (var _ = turn.hold()) {
-            if (!begin()) {
-                return 0;
-            }
-            long left = Math.min(most, Integer.MAX_VALUE);
-            int total = 0;
-            for (int length = next(left); length > 0; length = next(left - total)) {
-                int filled = fill(source, total, length);
-                if (filled <= 0) {
-                    return total == 0 ? filled : total;
-                }
-                if (!post(filled, total)) {
-                    break;
-                }
-                total += filled;
-            }
-            return total;
-        }
-    }
-
-    private int fill(BufferUse source, int total, int length) throws IOException {
-        try {
-            return core.queues().fill(source, total, core.ledger().offset(), length);
-        } catch (IOException e) {
-            if (total > 0) {
-                // The next one is told.
-                return 0;
-            }
-            throw e;
         }
     }
 

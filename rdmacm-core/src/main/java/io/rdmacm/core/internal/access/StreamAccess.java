@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.internal.access;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
@@ -77,38 +75,8 @@ public abstract class StreamAccess {
     public abstract RdmaStreamServer listenExactly(InetSocketAddress local, int backlog, StreamSettings settings)
             throws RdmaException;
 
-    /**
-     * Writes what is put into the send buffer of a stream, without waiting.
-     *
-     * @param source fills a part of it
-     * @param most how many bytes at most
-     * @return how many; 0 when there is no room, -1 at the end of the source
-     */
-    public abstract int write(RdmaStream stream, BufferUse source, long most) throws IOException;
-
-    /**
-     * Has what a stream has received taken from its buffer, without waiting.
-     *
-     * @param target takes a part of it
-     * @param most how many bytes at most
-     * @return how many; 0 when there are none, -1 at the end of the stream
-     */
-    public abstract int read(RdmaStream stream, BufferUse target, long most) throws IOException;
-
     /** Takes a request to connect, null if there is none. */
     public abstract @Nullable Request nextRequest(RdmaStreamServer server) throws RdmaException;
-
-    /** Fills or takes bytes of a stream's buffer, such as a file does, so that they are copied once only. */
-    public interface BufferUse {
-        /**
-         * Moves what there is, with the position.
-         *
-         * @param part of the buffer, not to be used later
-         * @param before how many bytes this call has moved already
-         * @return how many, -1 if there are no more
-         */
-        int move(ByteBuffer part, int before) throws IOException;
-    }
 
     /**
      * The queues of some streams: those of each device that they use, and one file for all. May be used by any thread;

@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
@@ -28,12 +27,6 @@ public abstract class TimedSocketChannel extends SocketChannel implements Select
 
     /** Writes all. */
     public abstract void writeAll(ByteBuffer source) throws IOException;
-
-    /** Writes a part of a file as far as possible, all in blocking mode; returns how much. */
-    public abstract long send(FileChannel file, long position, long count) throws IOException;
-
-    /** Reads into a part of a file as far as possible, all or to the end in blocking mode; returns how much. */
-    public abstract long receive(FileChannel file, long position, long count) throws IOException;
 
     /** Returns how many bytes can be read without waiting. */
     public abstract int available() throws IOException;
