@@ -53,16 +53,6 @@ class EpollStreamsTest {
         }
 
         @Override
-        public int write(RdmaStream stream, BufferUse source, long most) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public int read(RdmaStream stream, BufferUse target, long most) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
         public int file(RdmaStream stream) {
             throw new UnsupportedOperationException();
         }
