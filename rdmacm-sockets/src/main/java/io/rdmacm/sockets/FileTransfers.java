@@ -102,8 +102,9 @@ final class FileTransfers {
     /** Changes the file channels of this JVM. */
     static void install(Instrumentation instrumentation) {
         try {
-            Beginnings.install(instrumentation, Map.of(Class.forName("sun.nio.ch.FileChannelImpl"),
-                    Method.TO.change().andThen(Method.FROM.change())));
+            // Without the first one, the JDK makes of the other two one for methods with both names.
+            ClassTransform change = ClassTransform.ACCEPT_ALL.andThen(Method.TO.change()).andThen(Method.FROM.change());
+            Beginnings.install(instrumentation, Map.of(Class.forName("sun.nio.ch.FileChannelImpl"), change));
         } catch (ReflectiveOperationException | UnmodifiableClassException | RuntimeException | LinkageError e) {
             // They are slower.
             Installation.say(Level.INFO, "leaves file channels alone: " + e);
