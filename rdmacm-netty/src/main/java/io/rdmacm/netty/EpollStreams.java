@@ -186,6 +186,10 @@ final class EpollStreams implements EpollIoHandle {
     }
 
     private void progressAndArm() {
+        if (loop.isShuttingDown()) {
+            // Tasks that come all the time would keep Netty from the hooks of the channels.
+            close();
+        }
         if (registrations.isEmpty()) {
             return;
         }

@@ -338,7 +338,7 @@ public final class RdmaIoHandler implements IoHandler {
         // null if the channel has a file
         private final @Nullable Shared queues;
         private final int fileOfChannel;
-        private final Runnable activation = this::activate;
+        private final Runnable activation = this::activateOrEnd;
         private boolean active;
         private boolean watched;
         private volatile boolean valid = true;
@@ -372,6 +372,15 @@ public final class RdmaIoHandler implements IoHandler {
             if (!active && valid) {
                 active = true;
                 RdmaIoHandler.this.active.add(this);
+            }
+        }
+
+        /** The task of other threads. Such tasks may keep Netty from the hook of the channel. */
+        private void activateOrEnd() {
+            if (ioHandle.channel.eventLoop().isShuttingDown()) {
+                ioHandle.close();
+            } else {
+                activate();
             }
         }
 

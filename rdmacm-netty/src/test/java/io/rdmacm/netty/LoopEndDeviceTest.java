@@ -16,6 +16,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SingleThreadEventLoop;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
@@ -121,6 +122,46 @@ class LoopEndDeviceTest {
             ChannelPair.end(clients);
             ChannelPair.end(servers);
         }
+    }
+
+    /** Netty asks three times whether the loop ends, and calls no hooks when there were tasks. */
+    @ParameterizedTest
+    @EnumSource
+    void tasksDoNotKeepChannelsFromBeingClosed(Loops loops) throws Exception {
+        EventLoopGroup servers = loops.group();
+        EventLoopGroup clients = loops.group();
+        try {
+            Channel server = Loops.server(servers, channel -> channel.pipeline().addLast(new Recorder()))
+                    .bind(Loops.anyPort()).sync().channel();
+            Channel connected = connect(clients, server.localAddress()).sync().channel();
+            Recorder told = connected.pipeline().get(Recorder.class);
+            SingleThreadEventLoop loop = (SingleThreadEventLoop) connected.eventLoop();
+            loop.submit(() -> {
+                clients.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+                changeAfterEachIteration(loop, ((AbstractRdmaChannel) connected).registration());
+            }).sync();
+            assertThat(clients.terminationFuture().await(Recorder.SECONDS * 1000)).isTrue();
+            assertThat(connected.isOpen()).isFalse();
+            assertThat(told.events()).containsExactly("active", "inactive");
+        } finally {
+            ChannelPair.end(clients);
+            ChannelPair.end(servers);
+        }
+    }
+
+    private static void changeAfterEachIteration(SingleThreadEventLoop loop, LoopRegistration registration) {
+        if (loop.isShutdown()) {
+            return;
+        }
+        loop.executeAfterEventLoopIteration(() -> {
+            Thread other = Thread.ofPlatform().start(registration::changed);
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            LoopRegistration.executeOrIgnore(loop, () -> changeAfterEachIteration(loop, registration));
+        });
     }
 
     private static ChannelFuture connect(EventLoopGroup group, SocketAddress server) {
