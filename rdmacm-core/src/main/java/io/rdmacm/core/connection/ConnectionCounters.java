@@ -2,6 +2,7 @@
 package io.rdmacm.core.connection;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import io.rdmacm.core.TrafficCounters;
@@ -92,6 +93,21 @@ public final class ConnectionCounters implements TrafficCounters {
         sum.add(counted);
         sum.add(other.counted);
         return new ConnectionCounters(sum, receivesExhausted + other.receivesExhausted);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ConnectionCounters that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    private List<Object> values() {
+        return List.of(messagesSent(), bytesSent(), messagesReceived(), bytesReceived(), operations(),
+                operationBytes(), receivesExhausted, waits(), asleep());
     }
 
     @Override

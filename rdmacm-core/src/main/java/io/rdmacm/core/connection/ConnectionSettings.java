@@ -2,7 +2,10 @@
 package io.rdmacm.core.connection;
 
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
@@ -236,6 +239,24 @@ public final class ConnectionSettings {
     /** {@return who drives the connection; empty if the threads that wait do so themselves} */
     public Optional<ConnectionLoopGroup> loops() {
         return Optional.ofNullable(loops);
+    }
+
+    /** {@return whether the other object has the same settings; handlers and loops are the same objects} */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ConnectionSettings that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    private List<@Nullable Object> values() {
+        return Arrays.asList(messageSize, receiveBuffers, sendBuffers, operations, parameters, handshakeTimeout, linger,
+                keepAlive, ackTimeout, typeOfService, ByteBuffer.wrap(route), localAddress, waiting, inlineSize,
+                scatterGather, agreedSizes, largeMessageSize, largeMessages, asyncLimit, asyncOverflow, handlers,
+                loops);
     }
 
     @Override

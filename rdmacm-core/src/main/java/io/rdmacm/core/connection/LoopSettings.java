@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.connection;
 
+import java.util.List;
 import java.util.Objects;
 
 /** The settings of a {@link ConnectionLoopGroup}. Immutable. */
@@ -61,6 +62,20 @@ public final class LoopSettings {
     /** {@return how the threads wait; ignored for a loop that the program drives} */
     public WaitPolicy waiting() {
         return waiting;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LoopSettings that && values().equals(that.values());
+    }
+
+    @Override
+    public int hashCode() {
+        return values().hashCode();
+    }
+
+    private List<Object> values() {
+        return List.of(threads, sharedReceives, messageSize, waiting);
     }
 
     @Override

@@ -66,6 +66,8 @@ class ConnectionSettingsTest {
         assertThat(changed).usingRecursiveComparison().ignoringFields("operations").isEqualTo(settings);
         assertThat(changed.handlers().orElseThrow().apply(null)).isSameAs(handler);
         assertThat(changed.loops()).isEmpty();
+        assertThat(changed).isNotEqualTo(settings);
+        assertThat(changed.toBuilder().operations(4).build()).isEqualTo(settings).hasSameHashCodeAs(settings);
     }
 
     @Test

@@ -27,6 +27,8 @@ class LoopSettingsTest {
         assertThat(changed.messageSize()).isEqualTo(4);
         assertThat(changed.waiting()).isEqualTo(WaitPolicy.sleepAtOnce());
         assertThat(settings.threads()).isEqualTo(2);
+        assertThat(changed).isNotEqualTo(settings);
+        assertThat(changed.toBuilder().threads(2).build()).isEqualTo(settings).hasSameHashCodeAs(settings);
     }
 
     @Test

@@ -111,6 +111,16 @@ public final class EfaDeviceAttributes {
     }
 
     @Override
+    public boolean equals(Object other) {
+        return other instanceof EfaDeviceAttributes that && struct.mismatch(that.struct) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
+    @Override
     public String toString() {
         return "EfaDeviceAttributes[maxSendRequests=" + maxSendRequests() + ", maxReceiveRequests="
                 + maxReceiveRequests() + ", maxSendScatterGather=" + maxSendScatterGather()

@@ -79,6 +79,16 @@ public final class EfaMemoryAttributes {
     }
 
     @Override
+    public boolean equals(Object other) {
+        return other instanceof EfaMemoryAttributes that && struct.mismatch(that.struct) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
+    @Override
     public String toString() {
         return "EfaMemoryAttributes[valid=" + valid() + ", receive=" + receive() + ", rdmaRead=" + rdmaRead()
                 + ", rdmaReceive=" + rdmaReceive() + "]";

@@ -116,6 +116,16 @@ public final class Mlx5DeviceAttributes {
     }
 
     @Override
+    public boolean equals(Object other) {
+        return other instanceof Mlx5DeviceAttributes that && struct.mismatch(that.struct) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
+    @Override
     public String toString() {
         return "Mlx5DeviceAttributes[version=" + version() + ", flags=0x" + Long.toHexString(flags())
                 + ", maxCompressedCompletions=" + maxCompressedCompletions() + ", compressionFormats=0x"

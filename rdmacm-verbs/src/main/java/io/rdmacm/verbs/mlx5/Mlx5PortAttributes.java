@@ -69,6 +69,16 @@ public final class Mlx5PortAttributes {
     }
 
     @Override
+    public boolean equals(Object other) {
+        return other instanceof Mlx5PortAttributes that && struct.mismatch(that.struct) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return toString().hashCode();
+    }
+
+    @Override
     public String toString() {
         return "Mlx5PortAttributes[flags=0x" + Long.toHexString(flags()) + ", vport=" + vport() + ", vportVhcaId="
                 + vportVhcaId() + ", switchOwnerVhcaId=" + switchOwnerVhcaId() + ", steeringIcmReceive=0x"
