@@ -64,7 +64,7 @@ public final class Overhead {
             System.exit(NativeSide.runWithCard(Overhead.class, args));
         }
         int option = words.indexOf("--rounds");
-        int rounds = option >= 0 ? Integer.parseInt(words.get(option + 1)) : quick ? 2 : 5;
+        int rounds = option >= 0 ? Integer.parseInt(words.get(option + 1)) : quick ? 2 : 3;
         Overhead run = new Overhead(quick);
         for (run.round = 1; run.round <= rounds; run.round++) {
             System.out.println("round " + run.round + " of " + rounds);
@@ -85,7 +85,7 @@ public final class Overhead {
     private void postAndPoll() throws RunnerException {
         // the summary uses the first payload
         List<Payload> payloads = List.of(Payload.ONE_ENTRY, new Payload(2, false), new Payload(1, true));
-        for (Payload payload : quick || round > 1 ? payloads.subList(0, 1) : payloads) {
+        for (Payload payload : quick ? payloads.subList(0, 1) : payloads) {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
                 Map<String, Integer> options = Map.of("batch", batch, "sges", payload.entries(), "inline",
                         payload.inline() ? 1 : 0);
@@ -95,8 +95,7 @@ public final class Overhead {
                         payload.inline(), "batch", batch), options, Way.EXTENDED);
             }
         }
-        // the growth with the number of objects is not a matter of a few percent
-        if (quick || round > 1) {
+        if (quick) {
             return;
         }
         for (int polled = 1; polled <= PostAndPoll.LARGEST_BATCH; polled *= 2) {
