@@ -62,6 +62,8 @@ public final class Spark implements Program {
         builder.environment().put("JAVA_TOOL_OPTIONS", String.join(" ",
                 ManagementFactory.getRuntimeMXBean().getInputArguments()));
         builder.environment().put("SPARK_HOME", home.toString());
+        // As its scripts do.
+        builder.environment().put("SPARK_SCALA_VERSION", "2.13");
         builder.environment().put("SPARK_LOCAL_IP", address);
         Process process = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
@@ -74,6 +76,10 @@ public final class Spark implements Program {
                 .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
                 // So that what is counted is what was sent.
                 .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")
+                // A shuffle is between both executors.
+                .set("spark.cores.max", String.valueOf(WORKERS))
+                .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+                .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "600s")
                 .set("spark.executor.extraClassPath", Path.of(Spark.class.getProtectionDomain().getCodeSource()
                         .getLocation().toURI()).toString());
         JavaSparkContext context = new JavaSparkContext(configuration);
