@@ -25,7 +25,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.IntegerDeserializer;
 import org.apache.kafka.common.serialization.IntegerSerializer;
 
-/** Three Kafka brokers with replication, each in a JVM of its own, with {@code -Dmixed=true} one without the agent. */
+/** Three Kafka brokers with replication, each in a JVM of its own, and a client. */
 public final class Kafka implements Program {
     private static final int BROKERS = 3;
     private static final int PORT = 19_090;
@@ -84,9 +84,6 @@ public final class Kafka implements Program {
                     folder.resolve("log" + id)));
             List<String> broker = new ArrayList<>(command);
             broker.add(configuration.toString());
-            if (id == BROKERS - 1 && Boolean.getBoolean("mixed")) {
-                broker.removeIf(word -> word.startsWith("-javaagent:"));
-            }
             Process process = new ProcessBuilder(broker).redirectErrorStream(true)
                     .redirectOutput(folder.resolve(id + ".out").toFile()).start();
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));

@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -56,24 +55,22 @@ class UnmodifiedProgramsDeviceTest {
         private final Process process;
         private final String port;
 
-        Server(String name, String agent, String... options) throws Exception {
+        Server(String name, String agent) throws Exception {
             String programs = System.getenv(VARIABLE);
             assumeTrue(programs != null, "only scripts/test --long gets the programs");
             program = Path.of(programs, name);
-            process = start(program, agent, List.of(options), "serve", ADDRESS);
+            process = start(program, agent, "serve", ADDRESS);
             String line = process.inputReader().readLine();
             assertThat(line).as(() -> errors("serve")).startsWith("port ");
             port = line.substring("port ".length());
         }
 
-        /** Starts a client, which goes on asking for some time. */
-        Process client(String agent, int seconds) throws Exception {
-            return start(program, agent, List.of(), "ask", ADDRESS, port, String.valueOf(seconds));
-        }
-
         /** Runs a client, and returns what it prints, its measurement included. */
         private List<String> lines(String agent, int seconds) throws Exception {
-            return linesOf(client(agent, seconds));
+            Process client = start(program, agent, "ask", ADDRESS, port, String.valueOf(seconds));
+            List<String> lines = client.inputReader().lines().toList();
+            assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
+            return lines;
         }
 
         /** Runs a client, and returns the ways of its connections. */
@@ -102,15 +99,8 @@ class UnmodifiedProgramsDeviceTest {
         }
     }
 
-    private List<String> linesOf(Process client) throws InterruptedException {
-        List<String> lines = client.inputReader().lines().toList();
-        assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
-        return lines;
-    }
-
-    private Process start(Path program, String agent, List<String> options, String... arguments) throws Exception {
+    private Process start(Path program, String agent, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
-        command.addAll(options);
         if (!agent.equals(NO_AGENT)) {
             command.add("-javaagent:" + AgentJar.packaged().orElseThrow() + agent);
         }
@@ -170,25 +160,6 @@ class UnmodifiedProgramsDeviceTest {
             assertThat(server.measure(denied(), "TCP with the agent")).anyMatch(line -> line.contains("connect TCP"))
                     .noneMatch(line -> line.contains("connect RDMA"));
             assertThat(SentPackets.count()).isEqualTo(before);
-        }
-    }
-
-    @Test
-    void aBrokerWithoutTheAgentIsReachedOverTcpAndTheOthersOverRdma() throws Exception {
-        try (Server server = new Server("Kafka", AGENT, "-Dmixed=true")) {
-            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
-                    .anyMatch(line -> line.contains("connect TCP"));
-        }
-    }
-
-    @Test
-    void aClientGoesOnWhenABrokerIsKilled() throws Exception {
-        try (Server server = new Server("Kafka", AGENT)) {
-            Process client = server.client(AGENT, SECONDS);
-            assertThat(client.inputReader().readLine()).as(() -> errors("ask")).isEqualTo("asked");
-            server.process.children().findFirst().orElseThrow().destroyForcibly();
-            assertThat(linesOf(client)).anyMatch(line -> line.startsWith(MEASURED))
-                    .anyMatch(line -> line.contains("connect RDMA")).noneMatch(line -> line.contains("connect TCP"));
         }
     }
 }
