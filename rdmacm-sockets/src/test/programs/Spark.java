@@ -76,7 +76,8 @@ public final class Spark implements Program {
                 .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
                 // So that what is counted is what was sent.
                 .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")
-                // A shuffle is between both executors.
+                // A shuffle is between both executors, and by their sockets, though they are on one host.
+                .set("spark.shuffle.readHostLocalDisk", "false")
                 .set("spark.cores.max", String.valueOf(WORKERS))
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
                 .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "600s")
