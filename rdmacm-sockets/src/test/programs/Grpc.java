@@ -56,11 +56,12 @@ public final class Grpc implements Program {
     }
 
     @Override
-    public void ask(String address, int port) {
+    public Client client(String address, int port) {
         ManagedChannel channel = NettyChannelBuilder.forAddress(address, port).usePlaintext().build();
-        for (int i = 0; i < 3; i++) {
-            Program.check(ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT, DATA));
-        }
-        channel.shutdown();
+        return (data, times) -> {
+            for (int i = 0; i < times; i++) {
+                Program.check(data, ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT, data));
+            }
+        };
     }
 }

@@ -8,6 +8,8 @@ import com.hazelcast.map.IMap;
 
 /** Two members of a Hazelcast cluster: the one that asks joins the other. */
 public final class Hazelcast implements Program {
+    private static final int PARTITIONS = 31;
+
     public static void main(String[] arguments) throws Exception {
         Program.run(new Hazelcast(), arguments);
     }
@@ -17,7 +19,7 @@ public final class Hazelcast implements Program {
         config.setProperty("hazelcast.phone.home.enabled", "false");
         config.setProperty("hazelcast.wait.seconds.before.join", "0");
         // Few, because each has its threads and its backup.
-        config.setProperty("hazelcast.partition.count", "31");
+        config.setProperty("hazelcast.partition.count", String.valueOf(PARTITIONS));
         config.getNetworkConfig().setPublicAddress(null).getInterfaces().setEnabled(true).addInterface(address);
         JoinConfig join = config.getNetworkConfig().getJoin();
         join.getAutoDetectionConfig().setEnabled(false);
@@ -32,19 +34,30 @@ public final class Hazelcast implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
+    public Client client(String address, int port) {
         HazelcastInstance member = member(address, address + ":" + port);
         int members = member.getCluster().getMembers().size();
         if (members != 2) {
             throw new IllegalStateException(members + " members");
         }
         IMap<Integer, byte[]> map = member.getMap("map");
-        for (int i = 0; i < 10; i++) {
-            map.put(i, DATA);
-        }
-        for (int i = 0; i < 10; i++) {
-            Program.check(map.get(i));
-        }
-        member.shutdown();
+        return new Client() {
+            private int next;
+
+            @Override
+            public void exchange(byte[] data, int times) {
+                for (int i = 0; i < times; i++) {
+                    // One of them has it, the other one its backup.
+                    int key = next++ % PARTITIONS;
+                    map.set(key, data);
+                    Program.check(data, map.get(key));
+                }
+            }
+
+            @Override
+            public void close() {
+                member.shutdown();
+            }
+        };
     }
 }

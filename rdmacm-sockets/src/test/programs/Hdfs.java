@@ -17,7 +17,6 @@ import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 public final class Hdfs implements Program {
     private static final int DATA_NODES = 2;
     private static final int PORT = 18_020;
-    private static final int TIMES = 20;
 
     public static void main(String[] arguments) throws Exception {
         Program.run(new Hdfs(), arguments);
@@ -55,25 +54,26 @@ public final class Hdfs implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
+    public Client client(String address, int port) throws Exception {
         Configuration configuration = new Configuration();
         configuration.setInt("dfs.replication", DATA_NODES);
         configuration.setInt("dfs.blocksize", 1 << 20);
-        try (FileSystem files = FileSystem.get(URI.create("hdfs://" + address + ":" + port), configuration)) {
-            Path path = new Path("/file-" + ProcessHandle.current().pid());
+        FileSystem files = FileSystem.get(URI.create("hdfs://" + address + ":" + port), configuration);
+        Path path = new Path("/file-" + ProcessHandle.current().pid());
+        return (data, times) -> {
             try (OutputStream out = files.create(path)) {
-                for (int i = 0; i < TIMES; i++) {
-                    out.write(DATA);
+                for (int i = 0; i < times; i++) {
+                    out.write(data);
                 }
             }
             try (InputStream in = files.open(path)) {
-                for (int i = 0; i < TIMES; i++) {
-                    Program.check(in.readNBytes(DATA.length));
+                for (int i = 0; i < times; i++) {
+                    Program.check(data, in.readNBytes(data.length));
                 }
                 if (in.read() >= 0) {
                     throw new IllegalStateException("there is more than was written");
                 }
             }
-        }
+        };
     }
 }

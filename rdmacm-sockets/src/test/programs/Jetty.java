@@ -36,7 +36,7 @@ public final class Jetty implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
-        Program.askHttp(address, port);
+    public Client client(String address, int port) throws Exception {
+        return Program.http(address, port);
     }
 }

@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Future;
 
 import kafka.tools.StorageTool;
 import org.apache.kafka.clients.admin.Admin;
@@ -17,14 +19,16 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.IntegerDeserializer;
+import org.apache.kafka.common.serialization.IntegerSerializer;
 
 /** Three Kafka brokers with replication, each in a JVM of its own, and a client. */
 public final class Kafka implements Program {
     private static final int BROKERS = 3;
     private static final int PORT = 19_090;
-    private static final int RECORDS = 20;
 
     public static void main(String[] arguments) throws Exception {
         if (arguments[0].equals("broker")) {
@@ -64,7 +68,7 @@ public final class Kafka implements Program {
                     controller.quorum.election.timeout.ms=20000
                     controller.quorum.fetch.timeout.ms=40000
                     controller.quorum.request.timeout.ms=40000
-                    broker.session.timeout.ms=120000
+                    broker.session.timeout.ms=60000
                     min.insync.replicas=2
                     offsets.topic.num.partitions=1
                     offsets.topic.replication.factor=3
@@ -72,43 +76,63 @@ public final class Kafka implements Program {
                     num.network.threads=1
                     num.io.threads=2
                     log.cleaner.dedupe.buffer.size=4000000
+                    log.segment.bytes=16000000
+                    log.segment.delete.delay.ms=1000
+                    log.retention.bytes=32000000
+                    log.retention.check.interval.ms=2000
                     """.formatted(id, voters, address, PORT + id, address, PORT + BROKERS + id,
                     folder.resolve("log" + id)));
             List<String> broker = new ArrayList<>(command);
             broker.add(configuration.toString());
             Process process = new ProcessBuilder(broker).redirectErrorStream(true)
                     .redirectOutput(folder.resolve(id + ".out").toFile()).start();
-            System.err.println("broker " + id + " has process " + process.pid());
             Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         }
         return PORT;
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
+    public Client client(String address, int port) throws Exception {
         String topic = "topic-" + ProcessHandle.current().pid();
         String servers = "%s:%d,%s:%d".formatted(address, port, address, port + 1);
-        Map<String, Object> common = Map.of("bootstrap.servers", servers);
-        try (Admin admin = Admin.create(common)) {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
             Program.eventually(() -> admin.createTopics(List.of(new NewTopic(topic, 3, (short) BROKERS))).all().get());
         }
-        try (var producer = new KafkaProducer<byte[], byte[]>(common, new ByteArraySerializer(),
-                new ByteArraySerializer())) {
-            for (int i = 0; i < RECORDS; i++) {
-                producer.send(new ProducerRecord<>(topic, DATA)).get();
-            }
-        }
-        Map<String, Object> reading = Map.of("bootstrap.servers", servers, "group.id", topic, "auto.offset.reset",
-                "earliest");
-        try (var consumer = new KafkaConsumer<byte[], byte[]>(reading, new ByteArrayDeserializer(),
-                new ByteArrayDeserializer())) {
-            consumer.subscribe(Set.of(topic));
-            for (int read = 0; read < RECORDS;) {
-                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofSeconds(1))) {
-                    Program.check(record.value());
-                    read++;
+        // Longer than it takes until a broker that was killed is missed.
+        var producer = new KafkaProducer<>(Map.of("bootstrap.servers", servers, "delivery.timeout.ms", 600_000),
+                new IntegerSerializer(), new ByteArraySerializer());
+        var consumer = new KafkaConsumer<>(Map.of("bootstrap.servers", servers, "group.id", topic,
+                "auto.offset.reset", "earliest"), new IntegerDeserializer(), new ByteArrayDeserializer());
+        consumer.subscribe(Set.of(topic));
+        return new Client() {
+            private int sent;
+
+            @Override
+            public void exchange(byte[] data, int times) throws Exception {
+                List<Future<RecordMetadata>> sending = new ArrayList<>();
+                Set<Integer> awaited = new HashSet<>();
+                for (int i = 0; i < times; i++) {
+                    awaited.add(sent);
+                    sending.add(producer.send(new ProducerRecord<>(topic, sent++, data)));
+                }
+                for (Future<RecordMetadata> one : sending) {
+                    one.get();
+                }
+                while (!awaited.isEmpty()) {
+                    for (ConsumerRecord<Integer, byte[]> record : consumer.poll(Duration.ofSeconds(1))) {
+                        // When a broker has been killed, some may come once more.
+                        if (awaited.remove(record.key())) {
+                            Program.check(data, record.value());
+                        }
+                    }
                 }
             }
-        }
+
+            @Override
+            public void close() {
+                producer.close();
+                consumer.close();
+            }
+        };
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with io.netty:netty-handler:4.1.137.Final
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
+import java.io.EOFException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 
@@ -46,36 +45,45 @@ public final class Netty41 implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
-        for (int i = 0; i < 3; i++) {
-            CompletableFuture<byte[]> answer = new CompletableFuture<>();
-            Channel channel = new Bootstrap().group(group).channel(NioSocketChannel.class)
-                    .handler(new Collector(answer)).connect(address, port).sync().channel();
-            channel.writeAndFlush(Unpooled.wrappedBuffer(DATA)).sync();
-            Program.check(answer.get());
-            channel.close().sync();
-        }
+    public Client client(String address, int port) throws Exception {
+        Collector collector = new Collector();
+        Channel channel = new Bootstrap().group(group).channel(NioSocketChannel.class).handler(collector)
+                .connect(address, port).sync().channel();
+        return (data, times) -> {
+            for (int i = 0; i < times; i++) {
+                CompletableFuture<byte[]> answer = collector.expect(data.length);
+                channel.writeAndFlush(Unpooled.wrappedBuffer(data)).addListener(written -> {
+                    if (!written.isSuccess()) {
+                        answer.completeExceptionally(written.cause());
+                    }
+                });
+                Program.check(data, answer.get());
+            }
+        };
     }
 
     private static final class Collector extends SimpleChannelInboundHandler<ByteBuf> {
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        private final CompletableFuture<byte[]> answer;
+        private ByteBuf bytes = Unpooled.EMPTY_BUFFER;
+        private CompletableFuture<byte[]> answer = new CompletableFuture<>();
 
-        Collector(CompletableFuture<byte[]> answer) {
-            this.answer = answer;
+        /** To be called before what is answered is written. */
+        CompletableFuture<byte[]> expect(int size) {
+            bytes = Unpooled.buffer(size, size);
+            answer = new CompletableFuture<>();
+            return answer;
         }
 
         @Override
-        protected void channelRead0(ChannelHandlerContext context, ByteBuf message) throws IOException {
-            message.readBytes(bytes, message.readableBytes());
-            if (bytes.size() == DATA.length) {
-                answer.complete(bytes.toByteArray());
+        protected void channelRead0(ChannelHandlerContext context, ByteBuf message) {
+            bytes.writeBytes(message);
+            if (!bytes.isWritable()) {
+                answer.complete(bytes.array());
             }
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            answer.complete(bytes.toByteArray());
+            answer.completeExceptionally(new EOFException());
         }
 
         @Override

@@ -7,6 +7,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import javax.management.MBeanServer;
@@ -16,17 +17,34 @@ import javax.management.openmbean.TabularData;
 
 /**
  * Two programs that know nothing of RDMA: {@code serve ADDRESS} prints its port and serves until its standard input
- * ends, {@code ask ADDRESS PORT} sends data there and compares what comes back. Afterwards they print what the agent,
- * if there is one, tells of their connections.
+ * ends, {@code ask ADDRESS PORT SECONDS} sends data there and compares what comes back, once and then for so long, and
+ * measures it. Afterwards they print what the agent, if there is one, tells of their connections.
  */
 interface Program {
     byte[] DATA = data(300_000);
+    byte[] LITTLE = data(100);
 
     /** Starts to serve, and returns the port. */
     int serve(String address) throws Exception;
 
-    /** Asks a server. */
-    void ask(String address, int port) throws Exception;
+    /** Makes a client of a server. */
+    Client client(String address, int port) throws Exception;
+
+    /** How many times {@link #DATA} is exchanged at once. */
+    default int times() {
+        return 20;
+    }
+
+    /** Who asks a server. */
+    @FunctionalInterface
+    interface Client extends AutoCloseable {
+        /** Has data carried there and back so many times, and fails if something else comes back. */
+        void exchange(byte[] data, int times) throws Exception;
+
+        @Override
+        default void close() throws Exception {
+        }
+    }
 
     /** Runs one of the two. */
     static void run(Program program, String... arguments) throws Exception {
@@ -34,7 +52,11 @@ interface Program {
             System.out.println("port " + program.serve(arguments[1]));
             System.in.transferTo(OutputStream.nullOutputStream());
         } else {
-            program.ask(arguments[1], Integer.parseInt(arguments[2]));
+            try (Client client = program.client(arguments[1], Integer.parseInt(arguments[2]))) {
+                client.exchange(DATA, program.times());
+                System.out.println("asked");
+                measure(client, program.times(), Duration.ofSeconds(Integer.parseInt(arguments[3])));
+            }
         }
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
         ObjectName name = new ObjectName("io.rdmacm.sockets:type=Connections");
@@ -52,6 +74,19 @@ interface Program {
         System.exit(0);
     }
 
+    private static void measure(Client client, int times, Duration time) throws Exception {
+        if (time.isPositive()) {
+            // The first of each warms up.
+            new Measurement(client, DATA, times, time);
+            Measurement much = new Measurement(client, DATA, times, time);
+            new Measurement(client, LITTLE, 1, time);
+            Measurement little = new Measurement(client, LITTLE, 1, time);
+            System.out.printf("measured: %.1f MB/s, %.1f ms of CPU/MB; %d bytes: p50 %.0f us, p99 %.0f us, "
+                    + "%.0f us of CPU%n", much.megabytesPerSecond(), much.cpuPerMegabyte() * 1e3, LITTLE.length,
+                    little.percentile(50), little.percentile(99), little.cpu() * 1e6);
+        }
+    }
+
     /** Data of which no part is like another. */
     static byte[] data(int size) {
         byte[] data = new byte[size];
@@ -62,29 +97,30 @@ interface Program {
     }
 
     /** Fails if an answer is not what was sent. */
-    static void check(byte[] answer) {
-        if (!Arrays.equals(DATA, answer)) {
+    static void check(byte[] data, byte[] answer) {
+        if (!Arrays.equals(data, answer)) {
             throw new IllegalStateException("wrong answer of " + (answer == null ? -1 : answer.length) + " bytes");
         }
     }
 
-    /** Asks an HTTP server that echoes, by both clients of the JDK. */
-    static void askHttp(String address, int port) throws Exception {
+    /** Makes a client of an HTTP server that echoes, with the newer client of the JDK, after a word by the older. */
+    static Client http(String address, int port) throws Exception {
         URI uri = URI.create("http://" + address + ":" + port + "/");
-        try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-            for (int i = 0; i < 3; i++) {
-                HttpRequest request = HttpRequest.newBuilder(uri)
-                        .POST(HttpRequest.BodyPublishers.ofByteArray(DATA)).build();
-                check(client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
-            }
-        }
         HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
         connection.setDoOutput(true);
         connection.setFixedLengthStreamingMode(DATA.length);
         try (OutputStream out = connection.getOutputStream()) {
             out.write(DATA);
         }
-        check(connection.getInputStream().readAllBytes());
+        check(DATA, connection.getInputStream().readAllBytes());
+        HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        return (data, times) -> {
+            HttpRequest request = HttpRequest.newBuilder(uri)
+                    .POST(HttpRequest.BodyPublishers.ofByteArray(data)).build();
+            for (int i = 0; i < times; i++) {
+                check(data, client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
+            }
+        };
     }
 
     /** Tries again until it succeeds: what a cluster does only some time after its start. */

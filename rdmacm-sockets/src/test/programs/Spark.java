@@ -7,10 +7,12 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.apache.spark.HashPartitioner;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
@@ -20,7 +22,6 @@ public final class Spark implements Program {
     private static final int WORKERS = 2;
     private static final int PORT = 17_077;
     private static final int PARTS = 4;
-    private static final int PARTS_EACH = 10;
 
     public static void main(String[] arguments) throws Exception {
         Program.run(new Spark(), arguments);
@@ -45,6 +46,11 @@ public final class Spark implements Program {
         return PORT;
     }
 
+    @Override
+    public int times() {
+        return 1000;
+    }
+
     private static void start(Path home, String address, String role, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
                 "-Dspark.rpc.io.mode=NIO", "-Dspark.shuffle.io.mode=NIO", "-cp", System.getProperty("java.class.path"),
@@ -56,33 +62,49 @@ public final class Spark implements Program {
         builder.environment().put("JAVA_TOOL_OPTIONS", String.join(" ",
                 ManagementFactory.getRuntimeMXBean().getInputArguments()));
         builder.environment().put("SPARK_HOME", home.toString());
+        // As its scripts do.
+        builder.environment().put("SPARK_SCALA_VERSION", "2.13");
         builder.environment().put("SPARK_LOCAL_IP", address);
         Process process = builder.start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
+    public Client client(String address, int port) throws Exception {
         SparkConf configuration = new SparkConf().setAppName("shuffle").setMaster("spark://" + address + ":" + port)
                 .set("spark.driver.host", address).set("spark.driver.bindAddress", address)
                 .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
                 // So that what is counted is what was sent.
                 .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")
+                // A shuffle is between both executors, and by their sockets, though they are on one host.
+                .set("spark.shuffle.readHostLocalDisk", "false")
+                .set("spark.cores.max", String.valueOf(WORKERS))
+                .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
+                .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "600s")
                 .set("spark.executor.extraClassPath", Path.of(Spark.class.getProtectionDomain().getCodeSource()
                         .getLocation().toURI()).toString());
-        try (JavaSparkContext context = new JavaSparkContext(configuration)) {
-            List<Integer> numbers = IntStream.range(0, PARTS * PARTS_EACH).boxed().toList();
-            for (Tuple2<Integer, Iterable<byte[]>> group : context.parallelize(new ArrayList<>(numbers), PARTS)
-                    .mapToPair(number -> new Tuple2<>(number % PARTS, DATA)).groupByKey(PARTS).collect()) {
-                int count = 0;
-                for (byte[] data : group._2()) {
-                    Program.check(data);
-                    count++;
-                }
-                if (count != PARTS_EACH) {
-                    throw new IllegalStateException(count + " of " + group._1());
-                }
+        JavaSparkContext context = new JavaSparkContext(configuration);
+        return new Client() {
+            @Override
+            public void exchange(byte[] data, int times) {
+                shuffle(context, data, times);
             }
+
+            @Override
+            public void close() {
+                context.close();
+            }
+        };
+    }
+
+    private static void shuffle(JavaSparkContext context, byte[] data, int times) {
+        List<Integer> numbers = IntStream.range(0, times).boxed().toList();
+        // A clone, because an object that is the same is serialized once.
+        long right = context.parallelize(new ArrayList<>(numbers), PARTS)
+                .mapToPair(number -> new Tuple2<>(number, data.clone())).partitionBy(new HashPartitioner(PARTS))
+                .filter(pair -> Arrays.equals(data, pair._2())).count();
+        if (right != times) {
+            throw new IllegalStateException(right + " of " + times);
         }
     }
 }

@@ -31,8 +31,8 @@ public final class Tomcat implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
-        Program.askHttp(address, port);
+    public Client client(String address, int port) throws Exception {
+        return Program.http(address, port);
     }
 
     private static final class Echo extends HttpServlet {

@@ -23,7 +23,7 @@ public final class Undertow implements Program {
     }
 
     @Override
-    public void ask(String address, int port) throws Exception {
-        Program.askHttp(address, port);
+    public Client client(String address, int port) throws Exception {
+        return Program.http(address, port);
     }
 }

@@ -25,22 +25,31 @@ class UnmodifiedProgramsDeviceTest {
     // Where scripts/lib/programs has put them.
     private static final String VARIABLE = "RDMACM_TEST_PROGRAMS";
     private static final String ADDRESS = RdmaTestDevice.get().ipv4().getHostAddress();
-    // Three times 300,000 bytes, there and back, in full packets.
-    private static final int PACKETS = 2 * 3 * 300_000 / SentPackets.SIZE;
+    // Twenty times 300,000 bytes in full packets: each there and back, or as well to where half of them stay.
+    private static final int PACKETS = 20 * 300_000 / SentPackets.SIZE;
     // On a slow machine, TCP would often win.
     private static final String AGENT = "=beside:240000";
+    private static final String NO_AGENT = "";
     // What some connections that are refused over RDMA take.
     private static final int FEW = 100;
+    private static final String MEASURED = "measured: ";
+    // Of each of two measurements, and of the warm-up of each.
+    private static final int SECONDS = 5;
 
     @TempDir
     private Path folder;
 
     static Stream<String> programs() {
-        return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "Kafka",
-                "Hdfs", "Spark");
+        return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "ZooKeeper",
+                "Kafka", "Hdfs", "Spark");
     }
 
-    /** A server of a program, which ends with the test; an empty argument of the agent means none. */
+    /** Rules by which everything goes over TCP. */
+    private String denied() throws IOException {
+        return "=" + Files.writeString(folder.resolve("rules"), "deny both * *\n");
+    }
+
+    /** A server of a program, which ends with the test. */
     private final class Server implements AutoCloseable {
         private final Path program;
         private final Process process;
@@ -56,12 +65,25 @@ class UnmodifiedProgramsDeviceTest {
             port = line.substring("port ".length());
         }
 
+        /** Runs a client, and returns what it prints, its measurement included. */
+        private List<String> lines(String agent, int seconds) throws Exception {
+            Process client = start(program, agent, "ask", ADDRESS, port, String.valueOf(seconds));
+            List<String> lines = client.inputReader().lines().toList();
+            assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
+            return lines;
+        }
+
         /** Runs a client, and returns the ways of its connections. */
         List<String> ask(String agent) throws Exception {
-            Process client = start(program, agent, "ask", ADDRESS, port);
-            List<String> ways = client.inputReader().lines().toList();
-            assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
-            return ways;
+            return lines(agent, 0);
+        }
+
+        /** Runs a client that measures, and returns the ways of its connections. */
+        List<String> measure(String agent, String way) throws Exception {
+            List<String> lines = lines(agent, SECONDS);
+            lines.stream().filter(line -> line.startsWith(MEASURED)).forEach(line -> System.out.println(
+                    MEASURED + program.getFileName() + ", " + way + ": " + line.substring(MEASURED.length())));
+            return lines;
         }
 
         /** Lets it end, as the program does by itself. */
@@ -79,7 +101,7 @@ class UnmodifiedProgramsDeviceTest {
 
     private Process start(Path program, String agent, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
-        if (!agent.isEmpty()) {
+        if (!agent.equals(NO_AGENT)) {
             command.add("-javaagent:" + AgentJar.packaged().orElseThrow() + agent);
         }
         command.addAll(List.of("-cp", program.resolve("classes") + ":" + program.resolve("lib") + "/*",
@@ -103,30 +125,41 @@ class UnmodifiedProgramsDeviceTest {
     @ParameterizedTest
     @MethodSource("programs")
     void aServerWithTheAgentServesClientsOfBothWays(String program) throws Exception {
-        Path rules = Files.writeString(folder.resolve("rules"), "deny both * *\n");
         try (Server server = new Server(program, AGENT)) {
             Optional<Long> before = SentPackets.count();
-            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
+            assertThat(server.measure(AGENT, "RDMA")).anyMatch(line -> line.contains("connect RDMA"))
                     .noneMatch(line -> line.contains("connect TCP"));
             if (before.isPresent()) {
                 assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(PACKETS);
             }
-            assertThat(server.ask("=" + rules)).anyMatch(line -> line.contains("connect TCP"))
+            assertThat(server.ask(denied())).anyMatch(line -> line.contains("connect TCP"))
                     .noneMatch(line -> line.contains("connect RDMA"));
-            assertThat(server.ask("")).isEmpty();
+            assertThat(server.ask(NO_AGENT)).noneMatch(line -> line.contains("connect"));
         }
     }
 
     @ParameterizedTest
     @MethodSource("programs")
     void aServerWithoutTheAgentIsReachedOverTcp(String program) throws Exception {
-        try (Server server = new Server(program, "")) {
+        try (Server server = new Server(program, NO_AGENT)) {
+            server.measure(NO_AGENT, "TCP without the agent");
             Optional<Long> before = SentPackets.count();
             assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect TCP"))
                     .noneMatch(line -> line.contains("connect RDMA"));
             if (before.isPresent()) {
                 assertThat(SentPackets.count().orElseThrow() - before.get()).isLessThan(FEW);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void rulesKeepAProgramOnTcp(String program) throws Exception {
+        try (Server server = new Server(program, denied())) {
+            Optional<Long> before = SentPackets.count();
+            assertThat(server.measure(denied(), "TCP with the agent")).anyMatch(line -> line.contains("connect TCP"))
+                    .noneMatch(line -> line.contains("connect RDMA"));
+            assertThat(SentPackets.count()).isEqualTo(before);
         }
     }
 }

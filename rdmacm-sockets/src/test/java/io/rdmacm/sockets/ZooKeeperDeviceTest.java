@@ -90,14 +90,22 @@ class ZooKeeperDeviceTest {
         return folder.resolve("zoo" + member + ".cfg");
     }
 
+    private static ForkedJvm plainJvm() {
+        // On a slow machine, an election would give up.
+        return ForkedJvm.of(ZooKeeperProgram.class).options("-Xmx128m", "-Dzookeeper.cnxTimeout=240000");
+    }
+
     private ForkedJvm jvm() throws IOException {
-        // On a slow machine, TCP would often win, and an election would give up.
-        return ForkedJvm.of(ZooKeeperProgram.class).options("-javaagent:" + AgentJar.in(folder) + "=beside:240000",
-                "-Xmx128m", "-Dzookeeper.cnxTimeout=240000");
+        // On a slow machine, TCP would often win.
+        return plainJvm().options("-javaagent:" + AgentJar.in(folder) + "=beside:240000");
     }
 
     private Process start(String name, String... arguments) throws IOException {
-        Process process = jvm().start(folder.resolve(name + ".err"), arguments);
+        return start(jvm(), name, arguments);
+    }
+
+    private Process start(ForkedJvm jvm, String name, String... arguments) throws IOException {
+        Process process = jvm.start(folder.resolve(name + ".err"), arguments);
         processes.add(process);
         return process;
     }
@@ -169,6 +177,20 @@ class ZooKeeperDeviceTest {
         if (before.isPresent()) {
             long bytes = 3L * rounds * ZooKeeperProgram.NODES * ZooKeeperProgram.SIZE;
             assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(bytes / SentPackets.SIZE);
+        }
+    }
+
+    @Test
+    void aMemberWithoutTheAgentIsReachedOverTcp() throws Exception {
+        assumeTrue(System.getenv("RDMACM_TEST_PROGRAMS") != null, "four JVMs: only in scripts/test --long");
+        startMember(0);
+        startMember(1);
+        start(plainJvm(), "member2", "member", configuration(2).toString());
+        for (int member : new int[] {2, 0}) {
+            Process client = start("client" + member, "client", ADDRESS.getHostAddress() + ":" + ports.get(member));
+            assertWorks(client, ZooKeeperProgram.NODES);
+            client.outputWriter().close();
+            assertThat(client.inputReader().readLine()).contains(member == 0 ? "RDMA: on the network of" : "TCP");
         }
     }
 

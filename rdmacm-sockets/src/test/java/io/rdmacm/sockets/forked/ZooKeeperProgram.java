@@ -74,6 +74,10 @@ public final class ZooKeeperProgram {
         }
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
         ObjectName name = new ObjectName("io.rdmacm.sockets:type=Connections");
+        // It comes some time after the first connection.
+        while (!beans.isRegistered(name)) {
+            Thread.sleep(10);
+        }
         System.out.println(Arrays.toString((String[]) beans.getAttribute(name, "Recent")));
         System.exit(0);
     }
