@@ -5,7 +5,6 @@ import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_long;
 
 import java.io.IOException;
-import java.lang.classfile.ClassTransform;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -84,10 +83,6 @@ final class FileTransfers {
             this.count = count;
         }
 
-        ClassTransform change() {
-            return Beginnings.of(name, this::begin);
-        }
-
         /** If the channel is one of ours, what it says. */
         private void begin(CodeBuilder code) {
             code.aload(channel).instanceOf(CHANNEL).ifThen(then -> then
@@ -102,12 +97,11 @@ final class FileTransfers {
     /** Changes the file channels of this JVM. */
     static void install(Instrumentation instrumentation) {
         try {
-            // Without the first one, the JDK makes of the other two one for methods with both names.
-            ClassTransform change = ClassTransform.ACCEPT_ALL.andThen(Method.TO.change()).andThen(Method.FROM.change());
-            Beginnings.install(instrumentation, Map.of(Class.forName("sun.nio.ch.FileChannelImpl"), change));
+            Beginnings.install(instrumentation, Map.of(Class.forName("sun.nio.ch.FileChannelImpl"),
+                    Map.of(Method.TO.name, Method.TO::begin, Method.FROM.name, Method.FROM::begin)));
         } catch (ReflectiveOperationException | UnmodifiableClassException | RuntimeException | LinkageError e) {
             // They are slower.
-            Installation.say(Level.INFO, "leaves file channels alone: " + e);
+            Installation.say(Level.WARN, "leaves file channels alone: " + e);
         }
     }
 

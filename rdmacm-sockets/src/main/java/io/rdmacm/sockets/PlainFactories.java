@@ -4,7 +4,7 @@ package io.rdmacm.sockets;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import java.io.IOException;
-import java.lang.classfile.ClassTransform;
+import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.instrument.Instrumentation;
@@ -57,18 +57,19 @@ final class PlainFactories implements Runnable {
             throws ReflectiveOperationException, UnmodifiableClassException, IOException {
         PlatformSockets platform = new PlatformSockets();
         PlainFactories factories = new PlainFactories();
-        Beginnings.install(instrumentation, Map.of(Socket.class, change(Socket.class, "setSocketImplFactory"),
-                ServerSocket.class, change(ServerSocket.class, "setSocketFactory")));
+        Beginnings.install(instrumentation, Map.of(
+                Socket.class, Map.of("setSocketImplFactory", code -> askToStepBack(code, Socket.class)),
+                ServerSocket.class, Map.of("setSocketFactory", code -> askToStepBack(code, ServerSocket.class))));
         Socket.setSocketImplFactory(new Factory(() -> new PlainSocket(shared, platform), factories));
         ServerSocket.setSocketFactory(new Factory(() -> new PlainServer(shared, platform), factories));
     }
 
-    /** Lets a method that is to set a factory ask the present one to step back. */
-    private static ClassTransform change(Class<?> type, String method) {
+    /** Begins a method that is to set a factory: the present one steps back if it knows how to. */
+    private static void askToStepBack(CodeBuilder code, Class<?> type) {
         ClassDesc of = type.describeConstable().orElseThrow();
-        return Beginnings.of(method, code -> code.getstatic(of, "factory", FACTORY).instanceOf(STEP).ifThen(
+        code.getstatic(of, "factory", FACTORY).instanceOf(STEP).ifThen(
                 then -> then.getstatic(of, "factory", FACTORY).checkcast(STEP)
-                        .invokeinterface(STEP, "run", MethodTypeDesc.of(CD_void))));
+                        .invokeinterface(STEP, "run", MethodTypeDesc.of(CD_void)));
     }
 
     /** Both step back, because a program's own server accepts sockets of its own only. */

@@ -76,7 +76,9 @@ final class PlainFailures {
                 return END;
             }
             int read = as(view, () -> in.read(bytes, offset, length));
-            ended = read < 0;
+            if (read < 0) {
+                ended = true;
+            }
             return read;
         }
 

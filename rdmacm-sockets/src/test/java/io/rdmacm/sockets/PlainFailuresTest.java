@@ -3,9 +3,13 @@ package io.rdmacm.sockets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
+import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.AsynchronousCloseException;
@@ -42,5 +46,29 @@ class PlainFailuresTest {
                 () -> PlainFailures.of(new ClosedByInterruptException(), true))) {
             assertThat(virtual.result()).isInstanceOf(InterruptedIOException.class);
         }
+    }
+
+    @Test
+    void aReadOfNoBytesDoesNotForgetTheEnd() throws Exception {
+        ByteArrayInputStream empty = new ByteArrayInputStream(new byte[0]);
+        Socket view = new Socket() {
+            @Override
+            public InputStream getInputStream() throws IOException {
+                return new FilterInputStream(empty) {
+                    @Override
+                    public int read(byte[] bytes, int offset, int length) throws IOException {
+                        if (isClosed()) {
+                            throw new ClosedChannelException();
+                        }
+                        return length == 0 ? 0 : super.read(bytes, offset, length);
+                    }
+                };
+            }
+        };
+        PlainFailures.Input input = new PlainFailures.Input(view);
+        assertThat(input.read()).isEqualTo(-1);
+        assertThat(input.read(new byte[0])).isZero();
+        view.close();
+        assertThat(input.read()).isEqualTo(-1);
     }
 }

@@ -18,6 +18,8 @@ import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** A platform thread sleeps in poll(2), on the files and on an event counter that wakes it. */
 final class PollSleep implements Sleep {
+    // What is left of a deadline that is never, however long ago that was set.
+    private static final long FOREVER = Long.MAX_VALUE / 2;
     private static final long POLLFD_SIZE = pollfd.sizeof();
     private static final long REVENTS = pollfd.revents$offset();
 
@@ -79,8 +81,12 @@ final class PollSleep implements Sleep {
         throw new IllegalStateException("a platform thread sleeps on files that are being closed");
     }
 
-    /** Converts nanoseconds to the milliseconds of poll(2), rounded up. */
+    /** Converts nanoseconds to the milliseconds of poll(2) and epoll_wait(2), rounded up; -1 if they are for ever. */
     static int milliseconds(long nanos) {
+        if (nanos >= FOREVER) {
+            // Without a limit, the kernel neither looks at the clock nor starts a timer.
+            return -1;
+        }
         long rounded = TimeUnit.NANOSECONDS.toMillis(nanos);
         return (int) Math.min(Integer.MAX_VALUE, nanos % 1_000_000 == 0 ? rounded : rounded + 1);
     }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
@@ -291,6 +292,7 @@ class EventSourceTest {
         assertThat(PollSleep.milliseconds(1)).isEqualTo(1);
         assertThat(PollSleep.milliseconds(1_000_000)).isEqualTo(1);
         assertThat(PollSleep.milliseconds(1_000_001)).isEqualTo(2);
-        assertThat(PollSleep.milliseconds(Long.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE);
+        assertThat(PollSleep.milliseconds(TimeUnit.DAYS.toNanos(30))).isEqualTo(Integer.MAX_VALUE);
+        assertThat(PollSleep.milliseconds(Deadline.after(Deadline.FOREVER).remainingNanos())).isEqualTo(-1);
     }
 }
