@@ -106,12 +106,17 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
     private <T extends @Nullable Object> CompletableFuture<T> begin(Side side, long timeout, TimeUnit unit,
             Operation<T> operation) {
         side.begin();
+        boolean begunClosed = closed;
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread.ofVirtual().name("rdmacm-sockets").start(() -> {
             try {
                 T value = operation.run();
                 side.end();
                 result.complete(value);
+            } catch (ClosedChannelException e) {
+                side.end();
+                // It may have been closed before this thread came to run.
+                result.completeExceptionally(closed && !begunClosed ? new AsynchronousCloseException() : e);
             } catch (Throwable e) {
                 side.end();
                 result.completeExceptionally(e);

@@ -83,6 +83,23 @@ class AsynchronousChannelsDeviceTest {
     }
 
     @Test
+    void aReadOfAChannelThatIsClosedRightAfterItIsTold() throws Exception {
+        try (AsynchronousServerSocketChannel server = listen(null)) {
+            for (int i = 0; i < 10; i++) {
+                Future<AsynchronousSocketChannel> accepting = server.accept();
+                AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null);
+                client.connect(at(rdma, server)).get();
+                Future<Integer> reading = client.read(ByteBuffer.allocate(1));
+                client.close();
+                assertThatThrownBy(reading::get).hasCauseInstanceOf(AsynchronousCloseException.class);
+                assertThatThrownBy(() -> client.read(ByteBuffer.allocate(1)).get())
+                        .hasCauseExactlyInstanceOf(ClosedChannelException.class);
+                accepting.get().close();
+            }
+        }
+    }
+
+    @Test
     void whereNobodyListensOverRdmaItIsTcp() throws Exception {
         try (AsynchronousServerSocketChannel server = Installation.jdkAsynchronousProvider()
                 .openAsynchronousServerSocketChannel(null).bind(new InetSocketAddress(rdma, 0));
