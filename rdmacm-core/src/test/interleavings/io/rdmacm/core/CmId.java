@@ -196,6 +196,11 @@ public final class CmId {
         }
     }
 
+    /** Returns a request to connect to this id that does not come through the channel. */
+    public CmEvent newRequest() {
+        return new CmEvent(CmEventType.CONNECT_REQUEST, new CmId(channel, false), this);
+    }
+
     /** Returns whether this id is closed. */
     public boolean isClosed() {
         channel.lock.lock();

@@ -260,9 +260,9 @@ public final class AsyncOperations {
         // All that wait at the end of the connection fail for the same reason.
         Exception end = null;
         while (!waiting.isEmpty() && (end != null || connection.canStart(waiting.element().room))) {
+            end = end == null ? endOfConnection() : end;
             Operation<?> next = waiting.remove();
             bytes -= next.starter.bytes();
-            end = end == null ? endOfConnection() : end;
             Exception reason = end == null ? start(next) : end;
             if (reason != null) {
                 next.failure = reason;

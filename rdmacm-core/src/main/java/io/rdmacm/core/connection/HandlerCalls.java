@@ -174,7 +174,7 @@ final class HandlerCalls {
         } else if (reportLarge()) {
             return true;
         } else if (connected && handlers != null && !arrived.isEmpty() && !endReported) {
-            deliver(arrived.remove());
+            deliver();
         } else if (ended && connected && handlers != null && !endReported && !ring.hasHandlers()
                 && !connection.large().hasHandlers()) {
             reportEnd();
@@ -235,9 +235,11 @@ final class HandlerCalls {
         }
     }
 
-    private void deliver(ReceiveBuffer buffer) {
+    private void deliver() {
+        ReceiveBuffer buffer = arrived.element();
         // not one for all: the program may keep it, and must not find the bytes of another one in it
         Message message = new Message(connection, buffer);
+        arrived.remove();
         int holds = lock.release();
         try {
             if (buffer.isRemoteWrite()) {

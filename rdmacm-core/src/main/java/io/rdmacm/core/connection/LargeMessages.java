@@ -220,18 +220,19 @@ final class LargeMessages implements ReceiveBuffer.Owner {
     }
 
     private void answered() throws RdmaException {
-        Outgoing read = outgoing.poll();
+        Outgoing read = outgoing.peek();
         if (read == null) {
             throw new RdmaException("ibv_post_recv", "the peer has answered a message that was not announced, on "
                     + connection);
         }
+        if (read.handler != null) {
+            answered.add(read);
+        }
+        outgoing.remove();
         answeredCount++;
         if (read.registration != null) {
             registrations.remove(read.registration);
             read.registration.close();
-        }
-        if (read.handler != null) {
-            answered.add(read);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
@@ -46,7 +47,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private final Settings<L> settings;
     private final CmId id;
     private final InetSocketAddress address;
-    private final MixedThreadsLock lock = new MixedThreadsLock();
+    // tests hold it
+    final MixedThreadsLock lock = new MixedThreadsLock();
     // for accept() and for nextRequest()
     private final Condition acceptable = lock.newCondition();
     private final Condition requested = lock.newCondition();
@@ -202,9 +204,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             requireOpen();
             taker = all;
             eager = true;
-            while (!established.isEmpty()) {
-                L link = established.remove();
-                loop.later(() -> hand(link, all));
+            if (!established.isEmpty()) {
+                loop.later(this::handAll);
             }
             beginLater();
             // Those who wait would wait for ever.
@@ -283,7 +284,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private void serve() {
         Waiter<L, ?> waiter;
         L link = null;
-        RdmaException reason = null;
+        Throwable reason = null;
         try (var _ = lock.hold()) {
             if (waiters.isEmpty() || !hasSomething()) {
                 return;
@@ -291,7 +292,7 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             waiter = waiters.remove();
             try {
                 link = take();
-            } catch (RdmaException e) {
+            } catch (RdmaException | RuntimeException | Error e) {
                 reason = e;
             }
             serveLater();
@@ -308,14 +309,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         Closer<L> late;
         try (var _ = lock.hold()) {
             late = closer;
-            Consumer<L> all = taker;
-            if (late == null && all != null) {
-                loop.later(() -> hand(link, all));
-                return;
-            }
             if (late == null) {
                 established.addFirst(link);
-                announce();
+                if (taker == null) {
+                    announce();
+                } else {
+                    loop.later(this::handAll);
+                }
                 return;
             }
         }
@@ -329,7 +329,14 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     /** Who waits for a connection without a thread. */
     private record Waiter<L, T>(Function<L, T> made, CompletableFuture<T> result) {
         boolean complete(L link) {
-            return result.complete(made.apply(link));
+            T value;
+            try {
+                value = made.apply(link);
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e);
+                return false;
+            }
+            return result.complete(value);
         }
     }
 
@@ -386,10 +393,12 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             while (true) {
                 requireOpen();
                 requireNoTaker();
-                L link = requests.poll();
+                L link = requests.peek();
                 if (link != null) {
-                    inspected.add(link);
                     link.onHandshakeEnd(() -> inspectedEnded(link));
+                    inspected.add(link);
+                    // Last: for want of memory the above may fail, and the next one who asks gets it.
+                    requests.remove();
                     return link;
                 }
                 if (deadline.hasPassed()) {
@@ -538,15 +547,23 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         requireOpen();
         L link = established.poll();
         RdmaException problem = link == null ? problems.poll() : null;
-        updateFile();
+        try {
+            if (link != null && offering) {
+                handshakes.add(link);
+            } else if (link != null) {
+                // There is room for the next one.
+                beginLater();
+            }
+            updateFile();
+        } catch (RdmaException | RuntimeException | Error e) {
+            if (link != null) {
+                handshakes.remove(link);
+                established.addFirst(link);
+            }
+            throw e;
+        }
         if (problem != null) {
             throw problem;
-        }
-        if (link != null && offering) {
-            handshakes.add(link);
-        } else if (link != null) {
-            // There is room for the next one.
-            beginLater();
         }
         return link;
     }
@@ -574,8 +591,8 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     /** Begins handshakes, not now, because an event of their ids may be open. With the lock held. */
     private void beginLater() {
         if (!beginning && mayBegin()) {
-            beginning = true;
             loop.later(this::begin);
+            beginning = true;
         }
     }
 
@@ -584,16 +601,20 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 && handshakes.size() + established.size() < settings.backlog;
     }
 
+    /** Is called again if there is no memory: then a request stays where it is until something else has it. */
     private void begin() {
         try (var _ = lock.hold()) {
             beginning = false;
             while (mayBegin()) {
-                L link = requests.remove();
+                L link = requests.element();
                 if (offering) {
                     offer(link);
                     continue;
                 }
+                link.onChange(() -> changed(link));
+                link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
                 handshakes.add(link);
+                requests.remove();
                 lock.unlock();
                 try {
                     begin(link);
@@ -604,11 +625,12 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         }
     }
 
-    /** Hands a request out before it is accepted. With the lock held. */
+    /** Hands the first request out before it is accepted. With the lock held. */
     private void offer(L link) {
         link.onHandshakeEnd(() -> handshakeEnded(link));
         link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
         established.add(link);
+        requests.remove();
         announce();
     }
 
@@ -616,16 +638,18 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     private void handshakeEnded(L link) {
         lock.lock();
         try {
-            if (established.remove(link)) {
-                failed++;
+            if (established.contains(link)) {
                 loop.later(() -> discard(link));
+                established.remove(link);
+                failed++;
                 updateFile();
-            } else if (handshakes.remove(link)) {
-                count(link);
+            } else if (handshakes.contains(link)) {
                 if (!link.isAccepting()) {
                     // Whoever has taken it may have forgotten it.
                     loop.later(() -> discard(link));
                 }
+                handshakes.remove(link);
+                count(link);
             }
             beginLater();
         } catch (RdmaException e) {
@@ -653,8 +677,6 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
 
     private void begin(L link) {
         try {
-            link.onChange(() -> changed(link));
-            link.limit(Deadline.after(settings.handshakeTimeout), "rdma_accept");
             link.accept();
         } catch (RdmaException | RuntimeException | Error e) {
             RdmaException reason = Reasons.of("rdma_accept", e);
@@ -690,13 +712,16 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         }
         Consumer<L> all;
         try (var _ = lock.hold()) {
-            if (!handshakes.remove(link)) {
+            if (!handshakes.contains(link)) {
                 return;
             }
-            accepted++;
             all = taker;
             if (all == null) {
                 established.add(link);
+            }
+            handshakes.remove(link);
+            accepted++;
+            if (all == null) {
                 announce();
             } else {
                 beginLater();
@@ -704,6 +729,13 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
         }
         if (all != null) {
             hand(link, all);
+        }
+    }
+
+    /** Hands over what was established when nobody took all connections yet. */
+    private void handAll() {
+        for (L link = unclaimed(); link != null; link = unclaimed()) {
+            hand(link, Objects.requireNonNull(taker));
         }
     }
 
@@ -720,11 +752,12 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     /** Drops a peer that has given up or takes too long, and begins the next handshake. */
     private void end(L link) {
         try (var _ = lock.hold()) {
-            if (handshakes.remove(link)) {
-                failed++;
-                link.stop();
+            if (handshakes.contains(link)) {
                 // After its event, if one is being handled.
                 loop.later(() -> discard(link));
+                handshakes.remove(link);
+                failed++;
+                link.stop();
                 beginLater();
             }
         }

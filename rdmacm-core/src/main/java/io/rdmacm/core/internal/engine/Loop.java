@@ -395,8 +395,8 @@ public final class Loop implements Wait.Source {
     /** Notes that handlers of a member are to be called. Called with the lock held. */
     public void ready(Member member) {
         if (!member.queued) {
-            member.queued = true;
             ready.add(member);
+            member.queued = true;
             if (file != null) {
                 wait.tellLoop();
             }

@@ -29,11 +29,14 @@ final class QueuePairTable<C> {
             values[present] = connection;
             return;
         }
-        if (++size > values.length / 2) {
+        if (size >= values.length / 2) {
             @Nullable C[] oldValues = values;
             int[] oldNumbers = numbers;
-            values = (C[]) new Object[2 * oldValues.length];
-            numbers = new int[values.length];
+            @Nullable C[] newValues = (C[]) new Object[2 * oldValues.length];
+            int[] newNumbers = new int[newValues.length];
+            // There was memory for both.
+            values = newValues;
+            numbers = newNumbers;
             for (int i = 0; i < oldValues.length; i++) {
                 if (oldValues[i] != null) {
                     insert(oldNumbers[i], oldValues[i]);
@@ -41,6 +44,7 @@ final class QueuePairTable<C> {
             }
         }
         insert(number, connection);
+        size++;
     }
 
     /** Removes something, unless something else has its number by now. */

@@ -455,6 +455,34 @@ class AcceptorInterleavingTest {
         });
     }
 
+    /** Both have come when the thread that takes one of them wakes up. */
+    @Test
+    void nextRequestLeavesTheSecondOfTwoRequestsToAFuture() throws Exception {
+        Interleavings.explore(threads -> {
+            Server server = new Server(1, HOUR);
+            CompletableFuture<TestLink> future = server.acceptAsync();
+            threads.start("inspector", () -> server.acceptor.nextRequest(HOUR).close());
+            List<CmEvent> requests = List.of(server.id.newRequest(), server.id.newRequest());
+            server.loop.run(() -> {
+                try (var _ = server.acceptor.lock.hold()) {
+                    for (CmEvent request : requests) {
+                        server.acceptor.handle(request);
+                    }
+                }
+            });
+            for (CmEvent request : requests) {
+                threads.start("peer", () -> {
+                    if (request.id().awaitAnswer()) {
+                        request.id().confirm();
+                    }
+                });
+            }
+            future.get().close();
+            threads.join();
+            server.close();
+        });
+    }
+
     @Test
     void aTaskRunsOnceWhoeverEndsTheLoop() throws Exception {
         Interleavings.explore(threads -> {

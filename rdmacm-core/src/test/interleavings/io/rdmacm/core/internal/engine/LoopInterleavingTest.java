@@ -220,6 +220,24 @@ class LoopInterleavingTest {
         });
     }
 
+    /** As for the end of a connection, or for a buffer that was given back. */
+    @Test
+    void aProgramThatDrivesTheLoopIsToldOfHandlersWithoutACompletion() throws Exception {
+        Interleavings.explore(threads -> {
+            Loop loop = open(false);
+            Peer handled = new Peer(loop, 1, true);
+            int ignored = loop.fd();
+            EventFile file = EventFile.last();
+            Thread program = threads.start("program", () -> drive(loop, file, handled, 1));
+            file.awaitSleep();
+            try (var _ = loop.lock.hold()) {
+                handled.completed(null);
+            }
+            threads.join(program);
+            loop.close();
+        });
+    }
+
     @Test
     void anyThreadCallsHandlersWhereNobodyDrives() throws Exception {
         Interleavings.explore(threads -> {

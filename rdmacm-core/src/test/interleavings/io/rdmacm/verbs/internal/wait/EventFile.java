@@ -10,6 +10,7 @@ public final class EventFile implements Wait.Loop {
 
     private final CompletionChannel channel;
     private boolean woken;
+    private boolean sleptOn;
 
     private EventFile(CompletionChannel channel) {
         this.channel = channel;
@@ -61,7 +62,22 @@ public final class EventFile implements Wait.Loop {
     public void awaitReadable() throws InterruptedException {
         channel.lock.lockInterruptibly();
         try {
+            sleptOn = true;
+            channel.changed.signalAll();
             while (!woken && !channel.isReadable()) {
+                channel.changed.await();
+            }
+        } finally {
+            sleptOn = false;
+            channel.lock.unlock();
+        }
+    }
+
+    /** Waits until a thread sleeps on the file. */
+    public void awaitSleep() throws InterruptedException {
+        channel.lock.lockInterruptibly();
+        try {
+            while (!sleptOn) {
                 channel.changed.await();
             }
         } finally {

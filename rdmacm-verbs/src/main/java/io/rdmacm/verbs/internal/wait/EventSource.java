@@ -305,16 +305,15 @@ public final class EventSource<E> {
         }
     }
 
-    /** Removes pending events and returns them. Called with the lock held. */
+    /** Removes pending events and returns them: all, or none if there is no memory. Called with the lock held. */
     public List<E> removePending(Predicate<? super E> which) {
         List<E> removed = new ArrayList<>();
-        for (Iterator<E> i = pending.iterator(); i.hasNext();) {
-            E event = i.next();
+        for (E event : pending) {
             if (which.test(event)) {
-                i.remove();
                 removed.add(event);
             }
         }
+        pending.removeIf(which);
         return removed;
     }
 

@@ -90,6 +90,22 @@ class EventSourceTest {
         }
     }
 
+    /** One that was lost would never be acknowledged, for which C waits. */
+    @Test
+    void allEventsThatAreWantedAreRemovedOrNone() throws Exception {
+        events.addAll(List.of("first", "second"));
+        locked(() -> {
+            source.readAll();
+            assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> source.removePending(event -> {
+                if (event.equals("second")) {
+                    throw new OutOfMemoryError("in a test");
+                }
+                return true;
+            }));
+            assertThat(source.removePending(event -> true)).containsExactly("first", "second");
+        });
+    }
+
     @Test
     void whatWasReadBeforeAFailureIsNotKeptFromOthers() throws Exception {
         Queue<String> failing = new ConcurrentLinkedQueue<>();

@@ -116,6 +116,7 @@ final class FakeQueues implements Wait.Source {
                     throw new AssertionError(closed ? "a sleep on a closed file" : "two sleep in one place");
                 }
                 sleeping = true;
+                changed.signalAll();
                 try {
                     awaitChange(deadline);
                 } finally {
@@ -156,6 +157,18 @@ final class FakeQueues implements Wait.Source {
                     throw new AssertionError("closed while a platform thread sleeps on the file");
                 }
                 changed.signalAll();
+            } finally {
+                device.unlock();
+            }
+        }
+
+        /** Waits until a thread sleeps here. */
+        void awaitSleep() throws InterruptedException {
+            device.lockInterruptibly();
+            try {
+                while (!sleeping) {
+                    changed.await();
+                }
             } finally {
                 device.unlock();
             }

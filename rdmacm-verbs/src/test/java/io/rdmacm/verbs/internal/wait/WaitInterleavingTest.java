@@ -212,6 +212,24 @@ class WaitInterleavingTest {
         });
     }
 
+    /** To park does not clear an interrupt: without a look at it, it would poll until its goal is reached. */
+    @Test
+    void anInterruptedFollowerGivesUp() throws Exception {
+        Interleavings.explore(threads -> {
+            FakeQueues source = new FakeQueues();
+            Peer other = new Peer();
+            Queue queue = source.add();
+            threads.start("leader", () -> receive(source, other, 1));
+            source.platform.awaitSleep();
+            locked(source, () -> {
+                Thread.currentThread().interrupt();
+                assertThatExceptionOfType(InterruptedException.class).isThrownBy(
+                        () -> source.wait.await(new Peer(), Peer::hasArrived, 1, HOUR, 0));
+            });
+            queue.complete(other);
+        });
+    }
+
     @Test
     void anInterruptLosesNoCompletion() throws Exception {
         Interleavings.explore(threads -> {
