@@ -74,6 +74,7 @@ class AddressDeviceTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closed twice
     void aConnectionGoesOnOrEnds() throws Exception {
         try (ConnectionManager servers = ConnectionManager.open();
                 ConnectionManager clients = ConnectionManager.open();
