@@ -95,15 +95,14 @@ public final class RdmaStreamChannelConfig extends StreamChannelConfig<RdmaStrea
         return this;
     }
 
-    /** {@return 0: streams have no traffic class} */
     @Override
     public int getTrafficClass() {
-        return 0;
+        return Objects.requireNonNull(getOption(ChannelOption.IP_TOS));
     }
 
-    /** Has no effect: streams have no traffic class. */
     @Override
     public RdmaStreamChannelConfig setTrafficClass(int trafficClass) {
+        boolean ignored = setOption(ChannelOption.IP_TOS, trafficClass);
         return this;
     }
 }

@@ -77,6 +77,14 @@ class RdmaChannelOptionTest {
     }
 
     @Test
+    void theTrafficClassIsTheTypeOfService() {
+        RdmaStreamChannelConfig config = new RdmaStreamChannel().config();
+
+        assertThat(config.setTrafficClass(96).getTrafficClass()).isEqualTo(96);
+        assertThat(config.getOption(RdmaChannelOption.STREAM_SETTINGS).typeOfService()).isEqualTo(96);
+    }
+
+    @Test
     void badValuesAreRefused() {
         RdmaStreamChannelConfig config = new RdmaStreamChannel().config();
 
