@@ -115,13 +115,15 @@ class ScatterGatherDeviceTest {
     void severalPartsAreTransferredAsynchronously() throws Exception {
         ScatterGatherList list = parts();
         List<CompletableFuture<Void>> sent = new ArrayList<>();
-        // More than there is room for: the list is the program's again also while it waits for room.
-        for (int i = 0; i < 40; i++) {
+        // More than there is room for: the list is the program's again also while it waits for room. Over iWARP, a
+        // message that finds no receive breaks the connection.
+        int count = RdmaTestDevice.get().isIwarp() ? 10 : 40;
+        for (int i = 0; i < count; i++) {
             list.clear().add(local, i, 1).add(local, 2 * i, 2);
             sent.add(client.async().send(list));
         }
         list.clear();
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < count; i++) {
             try (Message message = server.receive(Peers.TIMEOUT)) {
                 assertThat(message.toArray()).containsExactly(i, 2 * i, 2 * i + 1);
             }
