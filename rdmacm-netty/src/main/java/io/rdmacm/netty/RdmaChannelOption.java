@@ -43,8 +43,8 @@ public final class RdmaChannelOption {
     /**
      * How long a channel of an event loop with EpollIoHandler polls when it has nothing more to do, before the event
      * loop sleeps or goes on with other channels and timers, which wait that long; a task for the event loop ends the
-     * polling. Zero is the default. May be set at any time, with effect from the next read or write on. An
-     * {@link RdmaIoHandler} has a setting of its own.
+     * polling. With one CPU, it polls only once, after all other threads could run. Zero is the default. May be set at
+     * any time, with effect from the next read or write on. An {@link RdmaIoHandler} has a setting of its own.
      */
     public static final ChannelOption<Duration> SPIN = option("SPIN");
     /**
