@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.CmIdState;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.examples.support.ProgramThread;
@@ -111,7 +112,10 @@ final class Ucmatose extends TransferProgram {
 
     private List<ProgramThread> watch(List<Node> nodes, Resources open) {
         List<ProgramThread> watches = nodes.stream().map(node -> new ProgramThread("disconnect-watch", () -> {
-            node.id().channel().await(node.id(), CmEventType.DISCONNECTED, FOREVER).close();
+            // Before a migration, the watch that it ended may have taken the event.
+            if (node.id().state() != CmIdState.DISCONNECTED) {
+                node.id().channel().await(node.id(), CmEventType.DISCONNECTED, FOREVER).close();
+            }
             // Flushes all posted requests: a wait for messages of a peer that has gone ends.
             node.id().disconnect();
         })).toList();
