@@ -3,16 +3,19 @@ package io.rdmacm.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
+import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.RequiresRdma;
-import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.io.TempDir;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -24,30 +27,36 @@ class RecordingDeviceTest {
 
     @ParameterizedTest
     @EnumSource
-    void theLifeOfAChannel(Loops loops, @TempDir Path folder) throws Exception {
-        Path file = folder.resolve("events.jfr");
-        String client;
-        String server;
-        try (Recording recording = new Recording()) {
-            NAMES.forEach(name -> recording.enable(name).withoutThreshold());
-            recording.start();
+    void theLifeOfAChannel(Loops loops) throws Exception {
+        BlockingQueue<RecordedEvent> recorded = new LinkedBlockingQueue<>();
+        try (RecordingStream recording = new RecordingStream()) {
+            NAMES.forEach(name -> {
+                recording.enable(name).withoutThreshold();
+                recording.onEvent(name, recorded::add);
+            });
+            recording.setReuse(false);
+            recording.startAsync();
+            String client;
+            String server;
             try (ChannelPair pair = ChannelPair.connect(loops)) {
-                client = pair.client().localAddress().getAddress().getHostAddress() + ":"
-                        + pair.client().localAddress().getPort();
-                server = pair.server().localAddress().getAddress().getHostAddress() + ":"
-                        + pair.server().localAddress().getPort();
+                client = text(pair.client().localAddress());
+                server = text(pair.server().localAddress());
                 pair.client().close().sync();
                 assertThat(pair.atServer().next()).isEqualTo("inactive");
             }
-            recording.stop();
-            recording.dump(file);
+            // The streams of closed channels are freed in the background.
+            List<String> events = new ArrayList<>();
+            while (events.size() < 4) {
+                RecordedEvent event = recorded.poll(Recorder.SECONDS, TimeUnit.SECONDS);
+                assertThat(event).as("after %s", events).isNotNull();
+                events.add(event.getEventType().getName() + " " + event.getString("localAddress"));
+            }
+            assertThat(events).containsExactlyInAnyOrder(NAMES.get(0) + " " + client, NAMES.get(1) + " " + server,
+                    NAMES.get(2) + " " + client, NAMES.get(2) + " " + server);
         }
-        List<RecordedEvent> events = RecordingFile.readAllEvents(file);
-        assertThat(events).filteredOn(event -> event.getEventType().getName().equals(NAMES.get(0)))
-                .extracting(event -> event.getString("localAddress")).containsExactly(client);
-        assertThat(events).filteredOn(event -> event.getEventType().getName().equals(NAMES.get(1)))
-                .extracting(event -> event.getString("localAddress")).containsExactly(server);
-        assertThat(events).filteredOn(event -> event.getEventType().getName().equals(NAMES.get(2)))
-                .extracting(event -> event.getString("localAddress")).containsExactlyInAnyOrder(client, server);
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
 }
