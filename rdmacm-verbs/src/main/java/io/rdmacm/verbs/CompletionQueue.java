@@ -277,10 +277,11 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         private volatile boolean woken;
 
         @Override
-        public void await(Deadline deadline) throws RdmaException, InterruptedException {
+        public void await(long nanos) throws RdmaException, InterruptedException {
             try {
                 // There is a channel: await() has looked.
-                Objects.requireNonNull(channel).awaitEvent(CompletionQueue.this, () -> woken, deadline);
+                Objects.requireNonNull(channel).awaitEvent(CompletionQueue.this, () -> woken,
+                        Deadline.after(nanos));
             } finally {
                 woken = false;
             }

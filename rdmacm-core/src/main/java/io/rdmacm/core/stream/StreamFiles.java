@@ -2,7 +2,6 @@
 package io.rdmacm.core.stream;
 
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Sleeper;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +22,8 @@ final class StreamFiles implements Sleeper {
     }
 
     @Override
-    public void await(Deadline deadline) throws RdmaException, InterruptedException {
-        current.await(deadline);
+    public void await(long nanos) throws RdmaException, InterruptedException {
+        current.await(nanos);
     }
 
     @Override

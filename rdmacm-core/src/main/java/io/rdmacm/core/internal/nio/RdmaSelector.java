@@ -25,7 +25,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.internal.wait.Spin;
@@ -549,7 +548,7 @@ public final class RdmaSelector extends AbstractSelector {
 
     private int park(long nanos) throws IOException {
         try {
-            poller.await(Deadline.after(Duration.ofNanos(nanos)));
+            poller.await(nanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -17,7 +17,7 @@ public final class Poller implements Sleeper {
     }
 
     @Override
-    public void await(Deadline deadline) throws InterruptedException {
+    public void await(long nanos) throws InterruptedException {
         Interleavings.point();
         channel.lock.lockInterruptibly();
         try {
@@ -26,8 +26,9 @@ public final class Poller implements Sleeper {
             }
             sleeping = true;
             try {
-                while (!closed && !woken && !channel.isReadable() && !deadline.hasPassed()) {
-                    long ignored = channel.changed.awaitNanos(deadline.remainingNanos());
+                long left = nanos;
+                while (!closed && !woken && !channel.isReadable() && left > 0) {
+                    left = channel.changed.awaitNanos(left);
                 }
             } finally {
                 sleeping = false;

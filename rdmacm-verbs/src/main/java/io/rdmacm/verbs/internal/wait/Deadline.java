@@ -33,7 +33,7 @@ public final class Deadline {
     }
 
     /** Returns the deadline that is so many nanoseconds from now. */
-    static Deadline after(long nanos) {
+    public static Deadline after(long nanos) {
         return new Deadline(nanos);
     }
 

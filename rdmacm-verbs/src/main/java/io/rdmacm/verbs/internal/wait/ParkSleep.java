@@ -27,11 +27,14 @@ final class ParkSleep implements Sleep, FileWatch.Watcher {
     }
 
     @Override
-    public void run(Deadline deadline) throws RdmaException {
+    public void run(long nanos) throws RdmaException {
+        long start = System.nanoTime();
         try {
             watch();
-            while (!over && !thread.isInterrupted() && !deadline.hasPassed()) {
-                park(deadline.remainingNanos());
+            long left = nanos;
+            while (!over && !thread.isInterrupted() && left > 0) {
+                park(left);
+                left = nanos - (System.nanoTime() - start);
             }
         } finally {
             // Before the wait ends, because the files may be closed then.

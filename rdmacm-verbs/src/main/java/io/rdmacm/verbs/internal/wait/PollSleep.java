@@ -47,12 +47,12 @@ final class PollSleep implements Sleep {
     }
 
     @Override
-    public void run(Deadline deadline) throws RdmaException {
+    public void run(long nanos) throws RdmaException {
         for (int i = 0; i < files.length; i++) {
             write(i, files[i]);
         }
         write(files.length, wakeup);
-        int ready = interruptor.poll(memory, files.length + 1, deadline);
+        int ready = interruptor.poll(memory, files.length + 1, milliseconds(nanos));
         if (ready > 0) {
             for (int i = 0; i < files.length; i++) {
                 if ((Memory.getShort(memory + i * POLLFD_SIZE + REVENTS) & Libc.POLLNVAL) != 0) {
@@ -112,10 +112,10 @@ final class PollSleep implements Sleep {
             this.interrupt = interrupt;
         }
 
-        int poll(long files, int count, Deadline deadline) throws RdmaException {
+        int poll(long files, int count, int milliseconds) throws RdmaException {
             begin();
             try {
-                return Libc.poll(files, count, milliseconds(deadline.remainingNanos()));
+                return Libc.poll(files, count, milliseconds);
             } finally {
                 end();
             }

@@ -30,12 +30,17 @@ public final class Poller implements Sleeper {
         this.files = files.clone();
     }
 
-    @Override
+    /** Sleeps like {@link #await(long)}, until a deadline at the latest. */
     public void await(Deadline deadline) throws RdmaException, InterruptedException {
+        await(deadline.remainingNanos());
+    }
+
+    @Override
+    public void await(long nanos) throws RdmaException, InterruptedException {
         Sleep mine = begin();
         if (mine != null) {
             try {
-                mine.run(deadline);
+                mine.run(nanos);
             } finally {
                 end(mine);
             }

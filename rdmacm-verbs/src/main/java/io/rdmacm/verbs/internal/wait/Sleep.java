@@ -6,9 +6,9 @@ import io.rdmacm.verbs.error.RdmaException;
 /** The way in which a thread sleeps in a {@link Poller}. */
 interface Sleep {
     /**
-     * Sleeps until a file is readable, the deadline has passed, the thread is interrupted or {@link #wake()} is called.
+     * Sleeps until a file is readable, the time has run out, the thread is interrupted or {@link #wake()} is called.
      */
-    void run(Deadline deadline) throws RdmaException;
+    void run(long nanos) throws RdmaException;
 
     /** Ends the sleep, also one that is about to begin. Called at most once in a sleep, by any thread. */
     void wake();

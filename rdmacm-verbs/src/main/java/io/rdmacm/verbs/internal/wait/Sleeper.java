@@ -6,12 +6,13 @@ import io.rdmacm.verbs.error.RdmaException;
 /** Where one thread at a time sleeps until a file is readable. */
 public interface Sleeper {
     /**
-     * Sleeps until a file is readable, the deadline has passed, or {@link #wake()} is called. Does not report which of
+     * Sleeps until a file is readable, the time has run out, or {@link #wake()} is called. Does not report which of
      * these happened.
      *
+     * @param nanos the time; at least half of Long.MAX_VALUE for no limit
      * @throws InterruptedException if this thread was interrupted
      */
-    void await(Deadline deadline) throws RdmaException, InterruptedException;
+    void await(long nanos) throws RdmaException, InterruptedException;
 
     /** Ends the current sleep, or if there is none, the next one. */
     void wake();

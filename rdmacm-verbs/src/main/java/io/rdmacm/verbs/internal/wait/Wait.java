@@ -304,7 +304,7 @@ public final class Wait {
                 } else if (platform.isAsleep() || isVirtual && virtual.isAsleep()) {
                     follow(subject, limit - elapsed, isVirtual ? virtual : platform);
                 } else if (armed || !arm()) {
-                    lead(subject, Deadline.after(limit - elapsed), isVirtual ? virtual : platform);
+                    lead(subject, limit - elapsed, isVirtual ? virtual : platform);
                 }
             }
         } finally {
@@ -336,14 +336,14 @@ public final class Wait {
         return again;
     }
 
-    private void lead(Subject subject, Deadline deadline, Threads kind) throws RdmaException, InterruptedException {
+    private void lead(Subject subject, long nanos, Threads kind) throws RdmaException, InterruptedException {
         Object begun = subject.sleepBegins();
         long start = System.nanoTime();
         kind.leader = Thread.currentThread();
         kind.subject = subject;
         lock.unlock();
         try {
-            kind.sleeper.await(deadline);
+            kind.sleeper.await(nanos);
         } finally {
             lock.lock();
             kind.leader = null;

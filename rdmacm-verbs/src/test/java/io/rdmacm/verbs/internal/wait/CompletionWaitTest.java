@@ -54,7 +54,7 @@ class CompletionWaitTest {
         }
 
         @Override
-        public void await(Deadline deadline) {
+        public void await(long nanos) {
             calls.add("sleep");
         }
 

@@ -4,7 +4,6 @@ package io.rdmacm.verbs.internal.wait;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -108,7 +107,7 @@ final class FakeQueues implements Wait.Source {
         private boolean closed;
 
         @Override
-        public void await(Deadline deadline) throws InterruptedException {
+        public void await(long nanos) throws InterruptedException {
             Interleavings.point();
             device.lockInterruptibly();
             try {
@@ -118,7 +117,7 @@ final class FakeQueues implements Wait.Source {
                 sleeping = true;
                 changed.signalAll();
                 try {
-                    awaitChange(deadline);
+                    awaitChange(nanos);
                 } finally {
                     sleeping = false;
                     woken = false;
@@ -128,9 +127,10 @@ final class FakeQueues implements Wait.Source {
             }
         }
 
-        private void awaitChange(Deadline deadline) throws InterruptedException {
-            while (stuck || !closed && !woken && events == 0 && !deadline.hasPassed()) {
-                boolean ignored = changed.await(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        private void awaitChange(long nanos) throws InterruptedException {
+            long left = nanos;
+            while (stuck || !closed && !woken && events == 0 && left > 0) {
+                left = changed.awaitNanos(left);
                 if (closed && this == platform) {
                     throw new AssertionError("the file was closed under a thread that sleeps on it");
                 }

@@ -143,7 +143,7 @@ class FileWatchTest {
         RdmaException reason = new RdmaException("test", "it failed");
         ParkSleep sleep = new ParkSleep(new int[] {file});
         sleep.failed(reason);
-        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> sleep.run(Deadline.after(LONG)))
+        assertThatExceptionOfType(RdmaException.class).isThrownBy(() -> sleep.run(LONG.toNanos()))
                 .isSameAs(reason);
         Libc.close(file);
     }
