@@ -25,7 +25,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.IntegerDeserializer;
 import org.apache.kafka.common.serialization.IntegerSerializer;
 
-/** Three Kafka brokers with replication, each in a JVM of its own, and a client. */
+/**
+ * Three Kafka brokers with replication, each in a JVM of its own, and a client. With {@code -Dmixed=true}, the last
+ * broker is without the agent.
+ */
 public final class Kafka implements Program {
     private static final int BROKERS = 3;
     private static final int PORT = 19_090;
@@ -83,6 +86,9 @@ public final class Kafka implements Program {
                     """.formatted(id, voters, address, PORT + id, address, PORT + BROKERS + id,
                     folder.resolve("log" + id)));
             List<String> broker = new ArrayList<>(command);
+            if (Boolean.getBoolean("mixed") && id == BROKERS - 1) {
+                broker.removeIf(option -> option.startsWith("-javaagent:"));
+            }
             broker.add(configuration.toString());
             Process process = new ProcessBuilder(broker).redirectErrorStream(true)
                     .redirectOutput(folder.resolve(id + ".out").toFile()).start();

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -55,19 +56,28 @@ class UnmodifiedProgramsDeviceTest {
         private final Process process;
         private final String port;
 
-        Server(String name, String agent) throws Exception {
+        Server(String name, String agent, String... options) throws Exception {
             String programs = System.getenv(VARIABLE);
             assumeTrue(programs != null, "only scripts/test --long gets the programs");
             program = Path.of(programs, name);
-            process = start(program, agent, "serve", ADDRESS);
+            process = start(program, agent, List.of(options), "serve", ADDRESS);
             String line = process.inputReader().readLine();
             assertThat(line).as(() -> errors("serve")).startsWith("port ");
             port = line.substring("port ".length());
         }
 
+        /** Starts a client that measures for some seconds. */
+        Process client(String agent, int seconds) throws Exception {
+            return start(program, agent, List.of(), "ask", ADDRESS, port, String.valueOf(seconds));
+        }
+
         /** Runs a client, and returns what it prints, its measurement included. */
         private List<String> lines(String agent, int seconds) throws Exception {
-            Process client = start(program, agent, "ask", ADDRESS, port, String.valueOf(seconds));
+            return rest(client(agent, seconds));
+        }
+
+        /** Waits for the end of a client, and returns what else it prints. */
+        List<String> rest(Process client) throws Exception {
             List<String> lines = client.inputReader().lines().toList();
             assertThat(client.waitFor()).as(() -> errors("ask")).isZero();
             return lines;
@@ -99,11 +109,12 @@ class UnmodifiedProgramsDeviceTest {
         }
     }
 
-    private Process start(Path program, String agent, String... arguments) throws Exception {
+    private Process start(Path program, String agent, List<String> options, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(ForkedJvm.command());
         if (!agent.equals(NO_AGENT)) {
             command.add("-javaagent:" + AgentJar.packaged().orElseThrow() + agent);
         }
+        command.addAll(options);
         command.addAll(List.of("-cp", program.resolve("classes") + ":" + program.resolve("lib") + "/*",
                 program.getFileName().toString()));
         command.addAll(List.of(arguments));
@@ -160,6 +171,25 @@ class UnmodifiedProgramsDeviceTest {
             assertThat(server.measure(denied(), "TCP with the agent")).anyMatch(line -> line.contains("connect TCP"))
                     .noneMatch(line -> line.contains("connect RDMA"));
             assertThat(SentPackets.count()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void aBrokerWithoutTheAgentIsReachedOverTcpAndTheOthersOverRdma() throws Exception {
+        try (Server server = new Server("Kafka", AGENT, "-Dmixed=true")) {
+            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
+                    .anyMatch(line -> line.contains("connect TCP"));
+        }
+    }
+
+    @Test
+    void aClientGoesOnWhenABrokerIsKilled() throws Exception {
+        try (Server server = new Server("Kafka", AGENT)) {
+            Process client = server.client(AGENT, SECONDS);
+            assertThat(client.inputReader().readLine()).as(() -> errors("ask")).isEqualTo("asked");
+            server.process.children().findFirst().orElseThrow().destroyForcibly();
+            assertThat(server.rest(client)).anyMatch(line -> line.startsWith(MEASURED))
+                    .anyMatch(line -> line.contains("connect RDMA"));
         }
     }
 }
