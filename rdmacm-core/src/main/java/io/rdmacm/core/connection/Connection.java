@@ -838,6 +838,12 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Waits until a goal is reached. Called with the lock held. */
     void await(Wait.Goal<? super Completions> goal, long argument, Duration timeout, String function)
             throws RdmaException, InterruptedException {
+        await(goal, argument, timeout, timeout, function);
+    }
+
+    /** Waits no longer than what is left of a timeout, which is the one that the program knows. */
+    private void await(Wait.Goal<? super Completions> goal, long argument, Duration remaining, Duration timeout,
+            String function) throws RdmaException, InterruptedException {
         if (goal.isReached(member, argument)) {
             return;
         }
@@ -845,7 +851,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         if (!calls.isDriver()) {
             operations.post();
         }
-        if (!loop.await(member, goal, argument, timeout, spinNanos)) {
+        if (!loop.await(member, goal, argument, remaining, spinNanos)) {
             throw new RdmaTimeoutException(function, function + ": " + whatIsMissing(goal) + " within " + timeout
                     + " on " + this);
         }
@@ -1326,7 +1332,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_FOR_LARGE, 0, timeout, SEND);
             long number = large.announce(region, offset, length, null, 0, registration);
-            await(READ_BY_PEER, number, deadline.remaining(), SEND);
+            await(READ_BY_PEER, number, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1351,7 +1357,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remote, 0, immediate, null, 0, true);
-            await(COMPLETION, operation, deadline.remaining(), SEND);
+            await(COMPLETION, operation, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1362,7 +1368,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, parts, remote, 0, null, 0, true);
-            await(COMPLETION, operation, deadline.remaining(), SEND);
+            await(COMPLETION, operation, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1374,7 +1380,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             result.start(opcode, remote, first, second, result);
-            await(COMPLETION, ring.last(), deadline.remaining(), SEND);
+            await(COMPLETION, ring.last(), deadline.remaining(), timeout, SEND);
             return result.value();
         }
     }
