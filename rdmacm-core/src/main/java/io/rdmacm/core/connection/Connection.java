@@ -103,8 +103,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Connection implements MetricSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
-    private static final String SEND = "ibv_post_send";
-    private static final String RECEIVE = "ibv_post_recv";
+    static final String SEND = "ibv_post_send";
+    static final String RECEIVE = "ibv_post_recv";
     private static final String POLL = "ibv_poll_cq";
     // for want of memory to say it better
     private static final RdmaException OUT_OF_MEMORY = Reasons.of(POLL, new OutOfMemoryError("Java heap space"));
@@ -1036,7 +1036,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Fails what the device was given after the end, and so has lost. What it has completed is in the queue. */
     private void abandonLost() {
         takeLast();
-        ring.abandon(endReason());
+        ring.abandon(endReason(SEND));
     }
 
     private void recordFailure(WorkCompletions completions) {
@@ -1049,7 +1049,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Records that this side disconnects. */
     void recordDisconnect(boolean byPeer) {
         if (ConnectionEvents.recordsDisconnects()) {
-            ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason().toString());
+            ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason(RECEIVE).toString());
         }
     }
 
@@ -1080,11 +1080,11 @@ public final class Connection implements MetricSource, AutoCloseable {
         return ring.takeSlice();
     }
 
-    /** Returns why the connection has ended. */
-    RdmaException endReason() {
+    /** Returns why the connection has ended, for what is not done any more. */
+    RdmaException endReason(String what) {
         try {
-            requireUsable(RECEIVE);
-            return link.disconnected(RECEIVE + " on " + this);
+            requireUsable(what);
+            return link.disconnected(what + " on " + this);
         } catch (RdmaException e) {
             return e;
         }
@@ -1092,7 +1092,7 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /** Returns why an operation failed: for those that were flushed, why the connection has ended. */
     @Nullable RdmaException cause(@Nullable RdmaException failure) {
-        return failure != null && isFlush(failure) ? endReason() : failure;
+        return failure != null && isFlush(failure) ? endReason(SEND) : failure;
     }
 
     /** Gives a send buffer back. Takes the lock. */
