@@ -21,6 +21,20 @@ record AgreedSizes(int messageSize, int largeSize, int largeMessages) {
     private static final int BYTES = 2 * Integer.BYTES;
     private static final int BYTES_LARGE = 4 * Integer.BYTES;
 
+    /**
+     * Checks that the private data of the program fit, with the sizes in front of them if the settings tell any.
+     *
+     * @param limit how many bytes the call takes
+     */
+    static void requireRoom(ConnectionSettings settings, ConnectionParameters parameters, String call, int limit) {
+        int told = settings.largeMessages() > 0 ? BYTES_LARGE : settings.agreedSizes() ? BYTES : 0;
+        int length = parameters.privateData().length;
+        if (length > limit - told) {
+            throw new IllegalArgumentException(call + " takes at most " + (limit - told) + " bytes of private data"
+                    + (told > 0 ? " beside " + told + " for agreed sizes" : "") + ", not " + length);
+        }
+    }
+
     boolean hasLarge() {
         return largeMessages > 0;
     }

@@ -103,8 +103,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Connection implements MetricSource, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
-    private static final String SEND = "ibv_post_send";
-    private static final String RECEIVE = "ibv_post_recv";
+    static final String SEND = "ibv_post_send";
+    static final String RECEIVE = "ibv_post_recv";
     private static final String POLL = "ibv_poll_cq";
     // for want of memory to say it better
     private static final RdmaException OUT_OF_MEMORY = Reasons.of(POLL, new OutOfMemoryError("Java heap space"));
@@ -838,6 +838,12 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Waits until a goal is reached. Called with the lock held. */
     void await(Wait.Goal<? super Completions> goal, long argument, Duration timeout, String function)
             throws RdmaException, InterruptedException {
+        await(goal, argument, timeout, timeout, function);
+    }
+
+    /** Waits no longer than what is left of a timeout, which is the one that the program knows. */
+    private void await(Wait.Goal<? super Completions> goal, long argument, Duration remaining, Duration timeout,
+            String function) throws RdmaException, InterruptedException {
         if (goal.isReached(member, argument)) {
             return;
         }
@@ -845,7 +851,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         if (!calls.isDriver()) {
             operations.post();
         }
-        if (!loop.await(member, goal, argument, timeout, spinNanos)) {
+        if (!loop.await(member, goal, argument, remaining, spinNanos)) {
             throw new RdmaTimeoutException(function, function + ": " + whatIsMissing(goal) + " within " + timeout
                     + " on " + this);
         }
@@ -1030,7 +1036,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Fails what the device was given after the end, and so has lost. What it has completed is in the queue. */
     private void abandonLost() {
         takeLast();
-        ring.abandon(endReason());
+        ring.abandon(endReason(SEND));
     }
 
     private void recordFailure(WorkCompletions completions) {
@@ -1043,7 +1049,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     /** Records that this side disconnects. */
     void recordDisconnect(boolean byPeer) {
         if (ConnectionEvents.recordsDisconnects()) {
-            ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason().toString());
+            ConnectionEvents.disconnect(localAddress, peerAddress, byPeer, endReason(RECEIVE).toString());
         }
     }
 
@@ -1074,11 +1080,11 @@ public final class Connection implements MetricSource, AutoCloseable {
         return ring.takeSlice();
     }
 
-    /** Returns why the connection has ended. */
-    RdmaException endReason() {
+    /** Returns why the connection has ended, for what is not done any more. */
+    RdmaException endReason(String what) {
         try {
-            requireUsable(RECEIVE);
-            return link.disconnected(RECEIVE + " on " + this);
+            requireUsable(what);
+            return link.disconnected(what + " on " + this);
         } catch (RdmaException e) {
             return e;
         }
@@ -1086,7 +1092,7 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /** Returns why an operation failed: for those that were flushed, why the connection has ended. */
     @Nullable RdmaException cause(@Nullable RdmaException failure) {
-        return failure != null && isFlush(failure) ? endReason() : failure;
+        return failure != null && isFlush(failure) ? endReason(SEND) : failure;
     }
 
     /** Gives a send buffer back. Takes the lock. */
@@ -1326,7 +1332,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_FOR_LARGE, 0, timeout, SEND);
             long number = large.announce(region, offset, length, null, 0, registration);
-            await(READ_BY_PEER, number, deadline.remaining(), SEND);
+            await(READ_BY_PEER, number, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1351,7 +1357,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, region, offset, length, remote, 0, immediate, null, 0, true);
-            await(COMPLETION, operation, deadline.remaining(), SEND);
+            await(COMPLETION, operation, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1362,7 +1368,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM, 0, timeout, SEND);
             long operation = operations.start(opcode, parts, remote, 0, null, 0, true);
-            await(COMPLETION, operation, deadline.remaining(), SEND);
+            await(COMPLETION, operation, deadline.remaining(), timeout, SEND);
         }
     }
 
@@ -1374,7 +1380,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         try (var _ = lock.holdInterruptibly()) {
             await(ROOM_AND_BUFFER, 0, timeout, SEND);
             result.start(opcode, remote, first, second, result);
-            await(COMPLETION, ring.last(), deadline.remaining(), SEND);
+            await(COMPLETION, ring.last(), deadline.remaining(), timeout, SEND);
             return result.value();
         }
     }

@@ -17,6 +17,7 @@ import java.util.function.ToLongFunction;
 import javax.management.ObjectName;
 
 import io.rdmacm.core.CmId;
+import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Stack;
@@ -106,10 +107,12 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      *        1; further requests wait
      * @param settings the settings of the accepted connections, with at most 196 bytes of private data
      * @return the listener, to be closed
+     * @throws IllegalArgumentException when the private data are too long
      * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
      * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
      */
     public Listener listen(InetSocketAddress address, int backlog, ConnectionSettings settings) throws RdmaException {
+        AgreedSizes.requireRoom(settings, settings.parameters(), "accept", PortSpace.TCP.maxAcceptPrivateData());
         enter();
         try {
             Listener listener = new Listener(this, loop, address, backlog, settings);
@@ -129,6 +132,7 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      * @param backlog how many handshakes may be in progress, at least 1; further requests wait
      * @param settings the settings of the accepted connections, with a handler
      * @return the listener, to be closed; its methods that accept throw IllegalStateException
+     * @throws IllegalArgumentException when the private data are too long
      * @throws IllegalStateException when the settings have no handler
      * @throws io.rdmacm.core.UnreachableException when this machine does not have the address
      * @throws RdmaException EADDRINUSE when the port is in use; ENODEV when the address belongs to no RDMA device
@@ -167,7 +171,7 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      * @param settings the settings of this side of the connection, with at most 56 bytes of private data
      * @param timeout the longest time to wait
      * @return the connection, to be closed
-     * @throws IllegalArgumentException when the host name of the peer is not resolved
+     * @throws IllegalArgumentException when the host name of the peer is not resolved, or the private data are too long
      * @throws io.rdmacm.core.RejectedException when the peer rejects the connection, or nothing listens on its port
      * @throws io.rdmacm.core.DisconnectedException when the peer gave up during the handshake
      * @throws io.rdmacm.core.UnreachableException when the peer cannot be reached
@@ -180,8 +184,7 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     public Connection connect(InetSocketAddress peer, ConnectionSettings settings, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
-        requireResolved(peer);
-        Objects.requireNonNull(settings, "settings");
+        requireValid(peer, settings);
         return establish(() -> {
             MessageLink link = new MessageLink(this, loop, settings, deadline);
             link.connect(peer);
@@ -198,13 +201,12 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
      * @return completes with the connection, to be closed; fails with the exceptions of
      *         {@link #connect(InetSocketAddress, ConnectionSettings, Duration)}. If it is cancelled, the connection is
      *         closed as soon as it is established. Dependent actions run in threads of the library, each in its own.
-     * @throws IllegalArgumentException when the host name of the peer is not resolved
+     * @throws IllegalArgumentException when the host name of the peer is not resolved, or the private data are too long
      */
     public CompletableFuture<Connection> connectAsync(InetSocketAddress peer, ConnectionSettings settings,
             Duration timeout) {
         Deadline deadline = Deadline.after(timeout);
-        requireResolved(peer);
-        Objects.requireNonNull(settings, "settings");
+        requireValid(peer, settings);
         CompletableFuture<Connection> result = new CompletableFuture<>();
         try {
             enter();
@@ -227,10 +229,12 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
         }
     }
 
-    private static void requireResolved(InetSocketAddress peer) {
+    private static void requireValid(InetSocketAddress peer, ConnectionSettings settings) {
         if (Objects.requireNonNull(peer, "peer").isUnresolved()) {
             throw new IllegalArgumentException("the host name is not resolved: " + peer);
         }
+        Objects.requireNonNull(settings, "settings");
+        AgreedSizes.requireRoom(settings, settings.parameters(), "connect", PortSpace.TCP.maxConnectPrivateData());
     }
 
     /** Completes the future of the program, in a thread that may wait. */

@@ -78,6 +78,7 @@ public final class ConnectionRequest implements AutoCloseable {
      * @param parameters with at most 196 bytes of private data
      * @param timeout the longest time that the handshake may take
      * @return the connection, to be closed
+     * @throws IllegalArgumentException when the private data are longer; the request can still be answered then
      * @throws IllegalStateException when the request was already accepted or rejected
      * @throws io.rdmacm.core.DisconnectedException when the peer has given up
      * @throws io.rdmacm.core.UnreachableException when the peer did not complete the handshake
@@ -89,6 +90,7 @@ public final class ConnectionRequest implements AutoCloseable {
     public Connection accept(ConnectionParameters parameters, Duration timeout)
             throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
+        AgreedSizes.requireRoom(settings, parameters, "accept", PortSpace.TCP.maxAcceptPrivateData());
         requireUnanswered();
         return manager.establish(() -> {
             begin(parameters);

@@ -209,7 +209,7 @@ final class HandlerCalls {
             LOG.debug("{} ends without its last completions", connection, e);
         }
         if (arrived.isEmpty() && !ring.hasReport()) {
-            RdmaException reason = connection.endReason();
+            RdmaException reason = connection.endReason(Connection.RECEIVE);
             Call call = () -> handler.onDisconnect(connection, reason);
             // After this nothing needs memory: if there is none, this is tried again.
             endReported = true;

@@ -245,7 +245,7 @@ final class LargeMessages implements ReceiveBuffer.Owner {
         RdmaException failure = null;
         Outgoing next = answered.poll();
         if (next == null && !outgoing.isEmpty() && connection.isOver()) {
-            failure = connection.endReason();
+            failure = connection.endReason(Connection.SEND);
             next = outgoing.remove();
         }
         if (next == null) {

@@ -4,12 +4,15 @@ package io.rdmacm.core.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.testing.Background;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +87,39 @@ class AgreedSizesDeviceTest {
             pair.server().send(new byte[1000], Peers.TIMEOUT);
             pair.client().receive(Peers.TIMEOUT).close();
         }
+    }
+
+    @Test
+    void privateDataThatDoNotFitAreRefusedBeforeAPeerIsAsked() throws Exception {
+        InetSocketAddress address = new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0);
+        try (Peers peers = new Peers()) {
+            assertThatIllegalArgumentException().isThrownBy(
+                    () -> peers.clients.connect(peers.listener.address(), with(57), Peers.TIMEOUT))
+                    .withMessage("connect takes at most 56 bytes of private data, not 57");
+            assertThatIllegalArgumentException().isThrownBy(
+                    () -> peers.clients.connectAsync(peers.listener.address(),
+                            with(49).toBuilder().agreedSizes(true).build(), Peers.TIMEOUT))
+                    .withMessage("connect takes at most 48 bytes of private data beside 8 for agreed sizes, not 49");
+            assertThatIllegalArgumentException().isThrownBy(() -> peers.servers.listen(address, 4,
+                    with(181).toBuilder().largeMessages(5000, 1).build()))
+                    .withMessage("accept takes at most 180 bytes of private data beside 16 for agreed sizes, not 181");
+            try (Background<Connection> connecting = Background.call(
+                    () -> peers.clients.connect(peers.listener.address(), with(56), Peers.TIMEOUT));
+                    ConnectionRequest request = peers.listener.nextRequest(Peers.TIMEOUT)) {
+                assertThatIllegalArgumentException().isThrownBy(
+                        () -> request.accept(with(197).parameters(), Peers.TIMEOUT))
+                        .withMessage("accept takes at most 196 bytes of private data, not 197");
+                try (Connection server = request.accept(with(196).parameters(), Peers.TIMEOUT);
+                        Connection client = connecting.result()) {
+                    assertThat(server.isConnected()).isTrue();
+                    assertThat(client.privateData()).hasSizeGreaterThanOrEqualTo(196);
+                }
+            }
+        }
+    }
+
+    private static ConnectionSettings with(int privateData) {
+        return ConnectionSettings.builder().privateData(new byte[privateData]).build();
     }
 
     @Test

@@ -242,7 +242,8 @@ class LargeMessagesDeviceTest {
     void aMessageThatNobodyReceivesEndsInATimeout() throws Exception {
         assertThatExceptionOfType(RdmaTimeoutException.class)
                 .isThrownBy(() -> client.send(region, 0, LARGE, SHORT))
-                .withMessageContaining("the peer has not read 1 large messages");
+                .withMessageContaining("the peer has not read 1 large messages, as when it neither receives nor closes"
+                        + " them, within PT0.03S on");
         assertReceives(0, LARGE);
         try (Background<Void> sending = Background.run(() -> client.send(region, 1, LARGE, Peers.TIMEOUT))) {
             assertReceives(1, LARGE);

@@ -482,7 +482,7 @@ class OperationQueueDeviceTest {
                         .awaitAsleep()) {
                     pair.server().close();
                     assertThatThrownBy(sending::result).describedAs(flavour.toString())
-                            .isInstanceOf(DisconnectedException.class);
+                            .isInstanceOf(DisconnectedException.class).hasMessageStartingWith("ibv_post_send on ");
                 }
                 blocking.close();
             }

@@ -108,7 +108,8 @@ public record RemoteMemory(long address, int key, long length) {
     }
 
     /**
-     * Returns what the encoded form at the beginning of an array says.
+     * Returns what the encoded form at the beginning of an array says. Private data of a peer that has sent none are
+     * zeros, which say {@link #NONE}.
      *
      * @param encoded may be followed by anything, as private data is by zeros
      * @return the memory

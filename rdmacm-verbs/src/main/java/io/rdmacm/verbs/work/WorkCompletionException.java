@@ -32,6 +32,10 @@ public class WorkCompletionException extends RdmaException {
         return switch (status) {
             case REM_INV_REQ_ERR, REM_OP_ERR -> ": the message was longer than the peer's receive buffers,"
                     + " or the peer does not support the operation";
+            case REM_ACCESS_ERR -> ": the peer has no region with this key at this address, or it lacks REMOTE_READ,"
+                    + " REMOTE_WRITE or REMOTE_ATOMIC";
+            case LOC_PROT_ERR -> ": the memory is not registered here, or without LOCAL_WRITE, which receives and"
+                    + " reads need";
             case RNR_RETRY_EXC_ERR -> ": the peer had no receive posted";
             case RETRY_EXC_ERR -> ": the peer does not answer any more";
             default -> "";

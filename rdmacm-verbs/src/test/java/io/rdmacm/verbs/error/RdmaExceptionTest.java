@@ -97,12 +97,23 @@ class RdmaExceptionTest {
 
         WorkCompletionException exception = new WorkCompletionException(completion);
 
-        assertThat(exception).hasMessage("work request 77 on queue pair 18 failed: REM_ACCESS_ERR, vendor error 0x89");
+        assertThat(exception).hasMessage("work request 77 on queue pair 18 failed: REM_ACCESS_ERR, vendor error 0x89:"
+                + " the peer has no region with this key at this address, or it lacks REMOTE_READ, REMOTE_WRITE or"
+                + " REMOTE_ATOMIC");
         assertThat(exception.completion()).isEqualTo(completion);
         assertThat(exception.status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
         WorkCompletionException copy = serialised(exception);
         assertThat(copy.status()).isEqualTo(WorkCompletionStatus.REM_ACCESS_ERR);
         assertThat(copy.completion()).isNull();
+    }
+
+    @Test
+    void aFailedReadSaysWhichAccessTheLocalRegionNeeds() {
+        WorkCompletion completion = new WorkCompletion(77, WorkCompletionStatus.LOC_PROT_ERR,
+                WorkCompletionOpcode.RDMA_READ, 0, 0, 0, 18, 0, 0);
+
+        assertThat(new WorkCompletionException(completion)).hasMessageEndingWith("LOC_PROT_ERR, vendor error 0x0: the"
+                + " memory is not registered here, or without LOCAL_WRITE, which receives and reads need");
     }
 
     private static WorkCompletionException serialised(WorkCompletionException exception)

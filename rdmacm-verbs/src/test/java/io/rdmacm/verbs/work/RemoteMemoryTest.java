@@ -36,6 +36,7 @@ class RemoteMemoryTest {
     @Test
     void isDecodedFromPrivateDataWithZerosBehindIt() {
         assertThat(RemoteMemory.decode(Arrays.copyOf(ENCODED, 56))).isEqualTo(MEMORY);
+        assertThat(RemoteMemory.decode(new byte[56])).isEqualTo(RemoteMemory.NONE);
     }
 
     @Test
