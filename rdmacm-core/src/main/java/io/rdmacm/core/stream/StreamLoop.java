@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  */
 final class StreamLoop implements StreamAccess.SharedQueues {
     private static final Logger LOG = LoggerFactory.getLogger(StreamLoop.class);
-    // Of a first queue: that of one stream with default settings stays in a cache. Each queue is larger than the one
-    // before.
-    static final int EXPECTED_COMPLETIONS = 1024;
+    // Of a first queue: small enough to be cheap, large enough for a dozen streams with default settings. Each queue is
+    // larger than the one before.
+    static final int EXPECTED_COMPLETIONS = 8192;
 
     /** Guards the loops, and the streams. Never held during a sleep. */
     final MixedThreadsLock lock = new MixedThreadsLock();

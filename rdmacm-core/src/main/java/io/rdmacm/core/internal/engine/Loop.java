@@ -36,7 +36,6 @@ public final class Loop implements Wait.Source {
     private static final Logger LOG = LoggerFactory.getLogger(Loop.class);
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int BATCH = 16;
-    private static final int GROWTH = 4;
     private static final long SHORT_OF_MEMORY_NANOS = 10_000_000;
 
     /** Guards everything here and in the members. */
@@ -140,7 +139,7 @@ public final class Loop implements Wait.Source {
      * Returns a queue with room for some completions, which belong to the caller until {@link #release}.
      *
      * @param count how many completions there can be at a time
-     * @param expected the size of a first queue
+     * @param expected how many all members together are expected to need
      */
     public CompletionQueue reserve(int count, int expected) throws RdmaException {
         try (var _ = lock.hold()) {
@@ -152,9 +151,9 @@ public final class Loop implements Wait.Source {
                 }
             }
             // Each queue is larger than the one before: few queues are polled faster than many.
-            long grown = queues.isEmpty() ? expected : GROWTH * (long) queues.getLast().queue.capacity();
+            int last = queues.isEmpty() ? 0 : queues.getLast().queue.capacity();
             int least = Math.addExact(count, promised);
-            int capacity = (int) Math.max(least, Math.min(grown, maxCompletions));
+            int capacity = Math.max(least, Math.min(Math.max(expected, 2 * last), maxCompletions));
             Share share = new Share(context.createCompletionQueue(capacity, channel), least);
             queues.add(share);
             wait.rearm();
