@@ -3,6 +3,7 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 import java.io.Serializable;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,7 @@ import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.WaitPolicy;
+import io.rdmacm.verbs.error.RdmaException;
 
 /** One end of a {@link Connection}. */
 final class ConnectionEnd implements End {
@@ -92,6 +94,13 @@ final class ConnectionEnd implements End {
     @Override
     public Outcome run() throws IOException, InterruptedException {
         return work.run(connection);
+    }
+
+    /** Sends a message for which there has to be room. */
+    static void send(Connection connection, MemorySegment message) throws RdmaException {
+        if (!connection.queue().send(message)) {
+            throw new IllegalStateException("no room for one message");
+        }
     }
 
     /** Waits for what a handler reaches or fails to reach. */

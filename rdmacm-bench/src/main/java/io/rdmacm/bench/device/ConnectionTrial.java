@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 import io.rdmacm.bench.device.measure.End;
 import io.rdmacm.bench.device.measure.Polling;
+import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Summary;
 
 /**
@@ -61,12 +61,8 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
 
     /** {@return this trial, to be measured so often} */
     Trial times(int iterations, int warmUp) {
-        Map<String, Object> params = new LinkedHashMap<>();
-        params.put("by", way.id);
-        params.put("polling", polling.id());
-        params.put("size", size);
-        params.put("depth", depth);
-        params.put("iterations", iterations);
+        Map<String, Object> params = Result.params("by", way.id, "polling", polling.id(), "size", size, "depth", depth,
+                "iterations", iterations);
         End.Opener opener = way == Way.QUEUE_PAIR ? reference(iterations).wholeRoundTrips() : this;
         int small = pattern == Pattern.LARGE ? 2 * ConnectionEnd.SMALL_MESSAGE : Plan.SMALL;
         // A queue pair posts a receive for each message of a stream, and is no longer than the device allows.

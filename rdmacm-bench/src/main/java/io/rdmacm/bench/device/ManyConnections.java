@@ -121,13 +121,7 @@ final class ManyConnections implements End, ConnectionHandler {
 
     private void send(List<Connection> connections) throws RdmaException {
         for (Connection connection : connections) {
-            send(connection, data);
-        }
-    }
-
-    private static void send(Connection connection, MemorySegment message) throws RdmaException {
-        if (!connection.queue().send(message)) {
-            throw new IllegalStateException("no room for one message");
+            ConnectionEnd.send(connection, data);
         }
     }
 
@@ -135,7 +129,7 @@ final class ManyConnections implements End, ConnectionHandler {
     public void onMessage(Connection connection, Message message) {
         try {
             if (!client) {
-                send(connection, message.memory());
+                ConnectionEnd.send(connection, message.memory());
             }
             received++;
             if (received == early) {

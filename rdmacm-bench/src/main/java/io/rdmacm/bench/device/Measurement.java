@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
 import io.rdmacm.bench.device.measure.End;
 import io.rdmacm.bench.device.measure.Polling;
+import io.rdmacm.bench.report.Result;
 
 /**
  * A measurement over a queue pair, the same in Java and by perftest.
@@ -53,13 +53,8 @@ record Measurement(Operation operation, boolean latency, Polling polling, int si
 
     /** {@return the parameters of its results} */
     Map<String, Object> params() {
-        Map<String, Object> params = new LinkedHashMap<>();
-        params.put("transport", "RC");
-        params.put("polling", polling.id());
-        params.put("size", size);
-        params.put("depth", depth);
-        params.put("iterations", iterations);
-        return params;
+        return Result.params("transport", "RC", "polling", polling.id(), "size", size, "depth", depth,
+                "iterations", iterations);
     }
 
     /**

@@ -3,7 +3,6 @@ package io.rdmacm.bench.device;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -18,6 +17,7 @@ import io.rdmacm.bench.device.measure.End.Load;
 import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.bench.device.stream.Rstream;
 import io.rdmacm.bench.device.stream.StreamWay;
+import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Summary;
 
 /**
@@ -79,10 +79,8 @@ record Plan(boolean quick, boolean twoCpus) {
         int many = quick ? 500 : 5000;
         return IntStream.of(many, many / 5).mapToObj(count -> {
             boolean shared = count == many;
-            Map<String, Object> params = new LinkedHashMap<>();
-            params.put("receives", shared ? "shared" : "own");
-            params.put("connections", count);
-            return new Trial.Group(null, List.of(Trial.of(MANY_CONNECTIONS, params,
+            return new Trial.Group(null, List.of(Trial.of(MANY_CONNECTIONS,
+                    Result.params("receives", shared ? "shared" : "own", "connections", count),
                     (load, client) -> new ManyConnections(shared, count, client), 0, 1, new Load(0, 0, 0))), 1);
         }).toList();
     }
@@ -158,12 +156,8 @@ record Plan(boolean quick, boolean twoCpus) {
         List<Trial> trials = new ArrayList<>();
         for (StreamWay way : StreamWay.values()) {
             if (way.copies() || !roundTrips) {
-                Map<String, Object> params = new LinkedHashMap<>();
-                params.put("by", way.id());
-                params.put("polling", Polling.AWAIT.id());
-                params.put("size", size);
-                params.put("iterations", count);
-                Trial trial = Trial.of(roundTrips ? Summary.STREAM_ROUND_TRIP : Summary.STREAM_TRANSFER, params,
+                Trial trial = Trial.of(roundTrips ? Summary.STREAM_ROUND_TRIP : Summary.STREAM_TRANSFER,
+                        Result.params("by", way.id(), "polling", Polling.AWAIT.id(), "size", size, "iterations", count),
                         way.opener(roundTrips), size, count, new Load(size, 0, roundTrips ? STREAM_WARM_UP : count));
                 trials.add(way == StreamWay.ENGINE ? trial : trial.withoutC());
             }
@@ -190,10 +184,8 @@ record Plan(boolean quick, boolean twoCpus) {
     /** Cmtime, too, is measured from the first call to the last event. */
     private Trial.Group managedSetUp(Port port, Programs programs, Receives receives) {
         int count = connections();
-        Map<String, Object> params = new LinkedHashMap<>();
-        params.put("by", receives.id());
-        params.put("connections", count);
-        Trial trial = Trial.of(Summary.CONNECTION_SET_UP, params,
+        Trial trial = Trial.of(Summary.CONNECTION_SET_UP,
+                Result.params("by", receives.id(), "connections", count),
                 (load, client) -> new ManagedConnections(receives, count, load, client), 0, 1, connectionWarmUp());
         return new Trial.Group(() -> Cmtime.withoutStages(Cmtime.run(port, programs, count, receives.posted())),
                 List.of(trial), trialRounds());

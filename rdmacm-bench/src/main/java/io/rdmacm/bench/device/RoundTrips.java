@@ -74,16 +74,10 @@ abstract sealed class RoundTrips implements ConnectionWork {
         public Outcome run(Connection connection) throws IOException, InterruptedException {
             if (client) {
                 times[0] = System.nanoTime();
-                send(connection, data);
+                ConnectionEnd.send(connection, data);
             }
             ConnectionEnd.await(end);
             return outcome();
-        }
-
-        private static void send(Connection connection, MemorySegment message) throws RdmaException {
-            if (!connection.queue().send(message)) {
-                throw new IllegalStateException("no room for one message");
-            }
         }
 
         @Override
@@ -93,7 +87,7 @@ abstract sealed class RoundTrips implements ConnectionWork {
                 if (client) {
                     next(connection);
                 } else {
-                    send(connection, message.memory());
+                    ConnectionEnd.send(connection, message.memory());
                     if (received == load.total()) {
                         end.complete(null);
                     }
@@ -109,7 +103,7 @@ abstract sealed class RoundTrips implements ConnectionWork {
                 allocation.start();
             }
             if (received < load.total()) {
-                send(connection, data);
+                ConnectionEnd.send(connection, data);
             } else {
                 allocation.end(load.iterations() - 1);
                 end.complete(null);

@@ -25,16 +25,16 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Measures the overhead of a call without a device, one measurement at a time, and writes the results to a file:
- * {@code Overhead [--quick] [--rounds N] [--mlx5] FILE}. JMH runs {@link PostAndPoll} for C and for Java, each in a JVM
- * of its own. Both use the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, so that runs in
- * which something else used the CPU do not count. With {@code --mlx5} the calls are those of libmlx5, without a card,
- * in a second process that has {@linkplain NativeSide what stands in for it}.
+ * {@code Overhead [--quick] [--mlx5] FILE}. JMH runs {@link PostAndPoll} for C and for Java, each in a JVM of its own.
+ * Both use the median of short runs of {@value PostAndPoll#OPERATIONS} operations each, so that runs in which something
+ * else used the CPU do not count. With {@code --mlx5} the calls are those of libmlx5, without a card, in a second
+ * process that has {@linkplain NativeSide what stands in for it}.
  */
 public final class Overhead {
     private static final int STARTS = 5;
     private static final int WARM_UPS = 20;
     private static final int SAMPLE_MILLIS = 100;
-    private static final String USAGE = "usage: Overhead [--quick] [--rounds N] [--mlx5] FILE";
+    private static final String USAGE = "usage: Overhead [--quick] [--mlx5] FILE";
 
     private final boolean quick;
     private final int samples;
@@ -63,8 +63,7 @@ public final class Overhead {
         if (mlx5 && !NativeSide.hasCard()) {
             System.exit(NativeSide.runWithCard(Overhead.class, args));
         }
-        int option = words.indexOf("--rounds");
-        int rounds = option >= 0 ? Integer.parseInt(words.get(option + 1)) : quick ? 2 : 3;
+        int rounds = quick ? 2 : 3;
         Overhead run = new Overhead(quick);
         for (run.round = 1; run.round <= rounds; run.round++) {
             System.out.println("round " + run.round + " of " + rounds);
@@ -75,7 +74,7 @@ public final class Overhead {
             }
         }
         if (!mlx5) {
-            run.objects();
+            run.starts();
         }
         Results all = new Results(Environment.here(""), run.results);
         all.write(Path.of(words.getLast()));
@@ -89,9 +88,9 @@ public final class Overhead {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
                 Map<String, Integer> options = Map.of("batch", batch, "sges", payload.entries(), "inline",
                         payload.inline() ? 1 : 0);
-                compare(Summary.POST_POLL, params("calls", "classic", "sges", payload.entries(), "inline",
+                compare(Summary.POST_POLL, Result.params("calls", "classic", "sges", payload.entries(), "inline",
                         payload.inline(), "batch", batch), options, Way.CLASSIC);
-                compare(Summary.POST_POLL, params("calls", "extended", "sges", payload.entries(), "inline",
+                compare(Summary.POST_POLL, Result.params("calls", "extended", "sges", payload.entries(), "inline",
                         payload.inline(), "batch", batch), options, Way.EXTENDED);
             }
         }
@@ -99,16 +98,16 @@ public final class Overhead {
             return;
         }
         for (int polled = 1; polled <= PostAndPoll.LARGEST_BATCH; polled *= 2) {
-            compare(Summary.POLL_IN_BATCHES, params("polled", polled),
+            compare(Summary.POLL_IN_BATCHES, Result.params("polled", polled),
                     Map.of("batch", PostAndPoll.LARGEST_BATCH, "polled", polled), Way.CLASSIC);
         }
         for (int rotate : new int[] {0, 1}) {
             for (int pairs : new int[] {1, 10, 100, 1000}) {
-                compare(Summary.QUEUE_PAIRS, params("rotate", rotate == 1, "queue_pairs", pairs),
+                compare(Summary.QUEUE_PAIRS, Result.params("rotate", rotate == 1, "queue_pairs", pairs),
                         Map.of("batch", 1, "queuePairs", pairs, "rotate", rotate), Way.MANY);
             }
             for (int regions : new int[] {1, 100, 10_000}) {
-                compare(Summary.REGIONS, params("rotate", rotate == 1, "regions", regions),
+                compare(Summary.REGIONS, Result.params("rotate", rotate == 1, "regions", regions),
                         Map.of("batch", 1, "regions", regions, "rotate", rotate, "data", rotate), Way.MANY);
             }
         }
@@ -116,23 +115,18 @@ public final class Overhead {
 
     private void overMlx5() throws RunnerException {
         for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
-            compare(Summary.POST_POLL_MLX5, params("calls", "classic", "batch", batch), Map.of("batch", batch),
+            compare(Summary.POST_POLL_MLX5, Result.params("calls", "classic", "batch", batch), Map.of("batch", batch),
                     Way.CLASSIC);
-            compare(Summary.POST_POLL_MLX5, params("calls", "extended", "batch", batch), Map.of("batch", batch),
+            compare(Summary.POST_POLL_MLX5, Result.params("calls", "extended", "batch", batch), Map.of("batch", batch),
                     Way.EXTENDED);
-            add(Summary.POST_POLL_MLX5, Side.DIRECT, params("calls", "classic", "batch", batch), "ns",
+            add(Summary.POST_POLL_MLX5, Side.DIRECT, Result.params("calls", "classic", "batch", batch), "ns",
                     nanos(Side.DIRECT, Way.CLASSIC, Map.of("batch", batch)));
         }
     }
 
-    private void objects() throws IOException, InterruptedException {
-        round = 1;
-        for (int posts : new int[] {0, 1, RegionCloses.QUEUE_PAIRS}) {
-            add("region_close", Side.JAVA, params("queue_pairs", RegionCloses.QUEUE_PAIRS, "posts_before_each", posts),
-                    "ns", RegionCloses.nanos(posts));
-        }
-        for (; round <= STARTS; round++) {
-            add(Summary.FIRST_POST, Side.JAVA, params("cache", false), "ms", StartUp.millis());
+    private void starts() throws IOException, InterruptedException {
+        for (round = 1; round <= STARTS; round++) {
+            add(Summary.FIRST_POST, Side.JAVA, Result.params("cache", false), "ms", StartUp.millis());
         }
     }
 
@@ -141,14 +135,6 @@ public final class Overhead {
         for (Side side : List.of(Side.C, Side.JAVA)) {
             add(name, side, params, "ns", nanos(side, way, options));
         }
-    }
-
-    private static Map<String, Object> params(Object... namesAndValues) {
-        Map<String, Object> params = new LinkedHashMap<>();
-        for (int i = 0; i < namesAndValues.length; i += 2) {
-            params.put((String) namesAndValues[i], namesAndValues[i + 1]);
-        }
-        return params;
     }
 
     private void add(String name, Side side, Map<String, Object> params, String unit, double value) {

@@ -36,6 +36,15 @@ public record Result(String name, Side side, Map<String, Object> params, String 
         params = Collections.unmodifiableMap(copy);
     }
 
+    /** {@return parameters in this order: name, value, name, value ...} */
+    public static Map<String, Object> params(Object... namesAndValues) {
+        Map<String, Object> params = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            params.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return params;
+    }
+
     /** Converts integers to long, so that equal numbers are equal whatever type they had. */
     private static Object plain(Object parameter) {
         return parameter instanceof Integer number ? (Object) number.longValue() : parameter;
