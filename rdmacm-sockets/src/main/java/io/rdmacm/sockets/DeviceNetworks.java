@@ -20,7 +20,11 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-/** The networks that the RDMA devices of this machine are on, as sysfs and the network interfaces say. */
+/**
+ * The networks that the RDMA devices of this machine are on, as sysfs and the network interfaces say. Devices of iWARP
+ * are left out: their ports are those of TCP, so a server cannot have one for each, and what a client begins there
+ * would be data to a server over TCP.
+ */
 class DeviceNetworks {
     // Addresses come and go, seldom; to look at all of them takes a millisecond or so.
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -117,10 +121,18 @@ class DeviceNetworks {
                 NetworkInterface.networkInterfaces().map(one -> one.getName() + one.getInterfaceAddresses())).toList();
     }
 
+    private static boolean isIwarp(Path device) throws IOException {
+        Path type = device.resolve("node_type");
+        return Files.exists(type) && Files.readString(type).contains("RNIC");
+    }
+
     /** Returns the names of the network interfaces of each device. */
     private Map<String, Set<String>> interfaces() throws IOException {
         Map<String, Set<String>> devices = new TreeMap<>();
         for (Path device : list(sysfs.resolve("class/infiniband"))) {
+            if (isIwarp(device)) {
+                continue;
+            }
             Set<String> names = new TreeSet<>();
             for (Path port : list(device.resolve("ports"))) {
                 for (Path entry : list(port.resolve("gid_attrs/ndevs"))) {

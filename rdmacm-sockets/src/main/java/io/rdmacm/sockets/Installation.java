@@ -69,7 +69,7 @@ record Installation(Settings settings, DeviceNetworks networks, @Nullable Obstac
 
     private static @Nullable Obstacle obstacle(DeviceNetworks networks) {
         if (networks.isEmpty()) {
-            return new Obstacle("this machine has no RDMA device with an IP address", Level.INFO);
+            return new Obstacle("this machine has no RDMA device with an IP address, not counting iWARP", Level.INFO);
         }
         try {
             if (RdmaSelector.class.getModule() != Installation.class.getModule()) {

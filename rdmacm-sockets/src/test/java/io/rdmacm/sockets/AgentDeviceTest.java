@@ -39,6 +39,7 @@ class AgentDeviceTest {
     private Path folder;
 
     private static void assertHttp(ForkedJvm jvm) throws Exception {
+        AgentJar.assumeTakesDevice();
         Optional<Long> before = SentPackets.count();
         ForkedJvm.Result result = jvm.run("0.0.0.0", ADDRESS, "127.0.0.1");
 
@@ -57,6 +58,18 @@ class AgentDeviceTest {
     }
 
     @Test
+    void overIwarpTheyStayOnTcp() throws Exception {
+        assumeTrue(RdmaTestDevice.get().isIwarp(), "the device is none of iWARP");
+        ForkedJvm.Result result = ForkedJvm.of(HttpProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder), "-Dio.rdmacm.sockets.log=INFO")
+                .run("0.0.0.0", ADDRESS, "127.0.0.1");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(8).allMatch(line -> line.endsWith(" true"));
+        assertThat(AgentJar.lines(result)).hasSize(1).allMatch(line -> line.contains("no RDMA device"));
+    }
+
+    @Test
     void theJarHasEverything() throws Exception {
         Optional<Path> jar = AgentJar.packaged();
         assumeTrue(jar.isPresent(), "the jar was not made yet");
@@ -67,6 +80,7 @@ class AgentDeviceTest {
 
     @Test
     void plainSocketsGoOverRdma() throws Exception {
+        AgentJar.assumeTakesDevice();
         ForkedJvm.Result result = ForkedJvm.of(PlainProgram.class)
                 .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS);
 
@@ -78,6 +92,7 @@ class AgentDeviceTest {
 
     @Test
     void plainSocketsEndAsThoseOfTheJdk() throws Exception {
+        AgentJar.assumeTakesDevice();
         byte[] address = RdmaTestDevice.get().ipv4().getAddress();
         address[address.length - 1] ^= 0x40;
         String nobody = InetAddress.getByAddress(address).getHostAddress();
@@ -90,6 +105,7 @@ class AgentDeviceTest {
     }
 
     private void assertChannels(int connections) throws Exception {
+        AgentJar.assumeTakesDevice();
         ForkedJvm.Result result = ForkedJvm.of(ManyChannelsProgram.class)
                 .options("-javaagent:" + AgentJar.in(folder) + PATIENT)
                 .run(ADDRESS, String.valueOf(connections), "4096");
@@ -112,6 +128,7 @@ class AgentDeviceTest {
 
     @Test
     void filesAreTransferredBothWays() throws Exception {
+        AgentJar.assumeTakesDevice();
         Optional<Long> before = SentPackets.count();
         ForkedJvm.Result result = ForkedJvm.of(FileTransfersProgram.class)
                 .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, "127.0.0.1");
@@ -127,6 +144,7 @@ class AgentDeviceTest {
 
     @Test
     void whatIsNotForOtherHostsOrNoTcpStaysAsItIs() throws Exception {
+        AgentJar.assumeTakesDevice();
         Optional<Long> before = SentPackets.count();
         Process program = ForkedJvm.of(LocalProgram.class).options("-javaagent:" + AgentJar.in(folder))
                 .start(folder.resolve("errors"), ADDRESS);

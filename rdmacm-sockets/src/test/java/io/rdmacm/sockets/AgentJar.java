@@ -12,10 +12,16 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.RdmaTestDevice;
 
 /** The agent for JVMs that tests start. */
 final class AgentJar {
     private AgentJar() {
+    }
+
+    /** Skips a test of what is over RDMA where the agent does not take the device. */
+    static void assumeTakesDevice() {
+        RdmaTestDevice.assumeNotIwarp("its ports are those of TCP, so the agent leaves it to TCP");
     }
 
     /** Makes a jar without classes, for JVMs that have them on their class path. */

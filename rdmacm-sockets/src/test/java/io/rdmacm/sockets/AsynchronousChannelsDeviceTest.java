@@ -51,6 +51,7 @@ class AsynchronousChannelsDeviceTest {
 
     @Test
     void aServerServesBoth() throws Exception {
+        AgentJar.assumeTakesDevice();
         try (AsynchronousServerSocketChannel server = listen(null)) {
             for (InetAddress address : List.of(rdma, InetAddress.getLoopbackAddress(), rdma)) {
                 String way = address.isLoopbackAddress() ? " TCP" : " RDMA";
@@ -101,6 +102,7 @@ class AsynchronousChannelsDeviceTest {
 
     @Test
     void whereNobodyListensOverRdmaItIsTcp() throws Exception {
+        AgentJar.assumeTakesDevice();
         try (AsynchronousServerSocketChannel server = Installation.jdkAsynchronousProvider()
                 .openAsynchronousServerSocketChannel(null).bind(new InetSocketAddress(rdma, 0));
                 AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {

@@ -61,6 +61,21 @@ class DeviceNetworksTest {
         assertThat(networks.query()).isEmpty();
     }
 
+    @Test
+    void thoseOfIwarpAreLeftToTcp(@TempDir Path sysfs) throws Exception {
+        Optional<NetworkInterface> found = NetworkInterface.networkInterfaces().filter(DeviceNetworksTest::hasNetwork)
+                .findFirst();
+        assumeTrue(found.isPresent(), "this machine is on no network");
+        Path device = sysfs.resolve("class/infiniband/siw0");
+        Path entries = Files.createDirectories(device.resolve("ports/1/gid_attrs/ndevs"));
+        Files.writeString(entries.resolve("0"), found.get().getName());
+        Path type = Files.writeString(device.resolve("node_type"), "1: CA\n");
+        assertThat(new DeviceNetworks(sysfs).isEmpty()).isFalse();
+
+        Files.writeString(type, "4: RNIC\n");
+        assertThat(new DeviceNetworks(sysfs).isEmpty()).isTrue();
+    }
+
     private static boolean hasNetwork(NetworkInterface one) {
         try {
             return one.isUp() && !one.isLoopback() && one.getInterfaceAddresses().stream().anyMatch(

@@ -54,6 +54,7 @@ class MixedChannelsDeviceTest {
 
     @BeforeEach
     void open() {
+        AgentJar.assumeTakesDevice();
         rdma = RdmaTestDevice.get().ipv4();
         provider = with();
     }

@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +40,11 @@ class UnmodifiedProgramsDeviceTest {
 
     @TempDir
     private Path folder;
+
+    @BeforeEach
+    void requireDevice() {
+        AgentJar.assumeTakesDevice();
+    }
 
     static Stream<String> programs() {
         return Stream.of("JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "ZooKeeper",

@@ -43,6 +43,7 @@ class ZooKeeperDeviceTest {
 
     @BeforeEach
     void configure() throws IOException {
+        AgentJar.assumeTakesDevice();
         ports = freePorts(3 * MEMBERS);
         String servers = IntStream.range(0, MEMBERS).mapToObj(member -> "server.%d=%s:%d:%d%n".formatted(member,
                 ADDRESS.getHostAddress(), ports.get(MEMBERS + member), ports.get(2 * MEMBERS + member)))

@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 public final class CmLoop {
     /** How many events are handled at most after the time of an alarm has come and before the alarm is run. */
     static final int EVENTS_BEFORE_ALARMS = 256;
+    /** How many events are handled at most between two tasks that wait for a free moment. */
+    static final int EVENTS_BETWEEN_TASKS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
     // how many tasks wait at most until there is no event at hand
@@ -57,6 +59,8 @@ public final class CmLoop {
     private long alarmsSet;
     private int eventsWhileDue;
     private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> whenFree = new ArrayDeque<>();
+    private int eventsWhileNotFree;
     // what is left to do for the last event: see finishEvent()
     private @Nullable CmEvent current;
     private boolean handled;
@@ -303,6 +307,16 @@ public final class CmLoop {
         whenIdle.add(task);
     }
 
+    /**
+     * Runs a task that takes long and begins something: one at a time, when no event is at hand, or after a bounded
+     * number of events. So what one has begun is carried on with before the next one. Called by the thread of the loop.
+     *
+     * @param task is run again after an OutOfMemoryError
+     */
+    public void whenFree(Runnable task) {
+        whenFree.add(task);
+    }
+
     /** Returns whether the current thread is that of the loop. */
     public boolean isCurrent() {
         return Thread.currentThread() == thread;
@@ -389,13 +403,19 @@ public final class CmLoop {
         } else if (untilAlarm.isZero() || !any) {
             runAlarms();
         }
+        if (!whenFree.isEmpty() && (!any || ++eventsWhileNotFree >= EVENTS_BETWEEN_TASKS)) {
+            eventsWhileNotFree = 0;
+            runSafely(whenFree.element());
+            whenFree.remove();
+        }
         return null;
     }
 
     /** Returns the next event, null if there is none in time or it has to wait. */
     private @Nullable CmEvent next(Duration untilAlarm) throws RdmaException, InterruptedException {
         return whenIdle.size() < MAX_WHEN_IDLE
-                ? channel.pollEvent(whenIdle.isEmpty() ? untilAlarm : Duration.ZERO).orElse(null) : null;
+                ? channel.pollEvent(whenIdle.isEmpty() && whenFree.isEmpty() ? untilAlarm : Duration.ZERO).orElse(null)
+                : null;
     }
 
     private void runWhenIdle() {

@@ -317,7 +317,7 @@ public abstract class Link implements CmLoop.Handler {
         try {
             switch (event.type()) {
                 case ADDR_RESOLVED -> resolveRoute();
-                case ROUTE_RESOLVED -> connect();
+                case ROUTE_RESOLVED -> loop.whenFree(this::beginConnect);
                 case ESTABLISHED -> confirm(event);
                 case DISCONNECTED -> end();
                 case TIMEWAIT_EXIT, ADDR_CHANGE, USER -> {
@@ -346,8 +346,21 @@ public abstract class Link implements CmLoop.Handler {
         id.resolveRoute(time);
     }
 
+    /**
+     * Creates the queues and asks the peer. When many connects begin at once, the answer to the first would otherwise
+     * wait until all have their queues, maybe until its time is over.
+     */
+    private void beginConnect() {
+        try {
+            connect();
+            changed();
+        } catch (RdmaException | RuntimeException | Error e) {
+            fail(Reasons.of("rdma_get_cm_event", e));
+        }
+    }
+
     private void connect() throws RdmaException {
-        if (stopped) {
+        if (stopped || failure != null) {
             return;
         }
         ConnectionParameters parameters = prepare();

@@ -195,6 +195,41 @@ class CmLoopTest {
         loop.closeAll();
     }
 
+    /** Each event brings another one. */
+    @Test
+    void aTaskDoesNotWaitForAFreeMomentForEver() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicLong events = new AtomicLong();
+        AtomicReference<CmId> id = new AtomicReference<>();
+        id.set(loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                events.incrementAndGet();
+                if (done.getCount() > 0) {
+                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+                }
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+            }
+        }));
+        List<Long> eventsBefore = new ArrayList<>();
+        loop.run(() -> {
+            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            loop.whenFree(() -> eventsBefore.add(events.get()));
+            loop.whenFree(() -> {
+                eventsBefore.add(events.get());
+                done.countDown();
+            });
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        long most = CmLoop.EVENTS_BETWEEN_TASKS;
+        assertThat(eventsBefore).containsExactly(most, 2 * most);
+        loop.closeAll();
+    }
+
     @Test
     void anErrorOfAHandlerEndsItsIdOnly() throws Exception {
         CmLoop loop = CmLoop.start();

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -32,6 +35,8 @@ class LinkTest {
     private static final class Bare extends Link {
         private final Semaphore changes = new Semaphore(0);
         private final Duration step;
+        private volatile Runnable prepares = () -> { };
+        private volatile Runnable confirms = () -> { };
 
         Bare(CmLoop loop, Duration step) throws RdmaException {
             super(loop);
@@ -43,11 +48,13 @@ class LinkTest {
 
         @Override
         protected ConnectionParameters prepare() {
+            prepares.run();
             return ConnectionParameters.builder().queuePairNumber(1).build();
         }
 
         @Override
         protected void confirmed(CmEvent event) {
+            confirms.run();
         }
 
         @Override
@@ -86,6 +93,7 @@ class LinkTest {
         Bare link = new Bare(loop, step);
         link.happens(CmEventType.ADDR_RESOLVED);
         FakeRdmaCm.event(link.id(), CmEventType.ROUTE_RESOLVED);
+        link.until(() -> !FakeRdmaCm.calls("rdma_connect").isEmpty());
         return link;
     }
 
@@ -102,6 +110,28 @@ class LinkTest {
         link.until(() -> link.failure() != null);
         assertThat(link.failure()).isInstanceOf(RdmaTimeoutException.class).hasMessageContaining("192.0.2.7");
         assertThat(FakeRdmaCm.calls("rdma_connect")).hasSize(1);
+    }
+
+    /** Or the answers to many connects would be late, because the queues of all take long. */
+    @Test
+    void anAnswerIsNotHeldUpByConnectsThatHaveNotBegun() throws Exception {
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        Bare first = new Bare(loop, LONG);
+        Bare second = new Bare(loop, LONG);
+        first.prepares = () -> {
+            order.add("the first begins");
+            FakeRdmaCm.event(first.id(), CmEventType.ESTABLISHED);
+        };
+        first.confirms = () -> order.add("the first is answered");
+        second.prepares = () -> order.add("the second begins");
+        first.happens(CmEventType.ADDR_RESOLVED);
+        second.happens(CmEventType.ADDR_RESOLVED);
+        loop.run(() -> {
+            FakeRdmaCm.event(first.id(), CmEventType.ROUTE_RESOLVED);
+            FakeRdmaCm.event(second.id(), CmEventType.ROUTE_RESOLVED);
+        });
+        second.until(() -> order.contains("the second begins"));
+        assertThat(order).containsExactly("the first begins", "the first is answered", "the second begins");
     }
 
     @Test
