@@ -35,7 +35,7 @@ public final class CmLoop {
     static final int EVENTS_BETWEEN_TASKS = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
-    // how many tasks wait at most until there is no event at hand
+    // how many tasks wait at most until there is nothing else to do
     private static final int MAX_WHEN_IDLE = 64;
     private static final long SHORT_OF_MEMORY_NANOS = 10_000_000;
     private static final Object SHARING = new Object();
@@ -302,7 +302,10 @@ public final class CmLoop {
         };
     }
 
-    /** Runs a task as soon as no event is at hand, or many tasks wait for that. Called by the thread of the loop. */
+    /**
+     * Runs a task as soon as no event is at hand and nothing waits for a free moment, or many tasks wait for that.
+     * Called by the thread of the loop.
+     */
     public void whenIdle(Runnable task) {
         whenIdle.add(task);
     }
@@ -396,7 +399,7 @@ public final class CmLoop {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
-        if (!any && !whenIdle.isEmpty()) {
+        if (!any && !whenIdle.isEmpty() && (whenFree.isEmpty() || whenIdle.size() >= MAX_WHEN_IDLE)) {
             runWhenIdle();
         } else if (untilAlarm.isZero() && any && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
             eventsWhileDue++;

@@ -230,6 +230,28 @@ class CmLoopTest {
         loop.closeAll();
     }
 
+    /** As those who wait for their connections, while others begin. */
+    @Test
+    void whatWaitsForNoEventsAlsoWaitsForTheTasksThatTakeLong() throws Exception {
+        CmLoop loop = CmLoop.start();
+        CountDownLatch done = new CountDownLatch(2);
+        List<String> order = new ArrayList<>();
+        loop.run(() -> {
+            for (int i = 0; i < 2; i++) {
+                loop.whenFree(() -> {
+                    order.add("long");
+                    loop.whenIdle(() -> {
+                        order.add("idle");
+                        done.countDown();
+                    });
+                });
+            }
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(order).containsExactly("long", "long", "idle", "idle");
+        loop.closeAll();
+    }
+
     @Test
     void anErrorOfAHandlerEndsItsIdOnly() throws Exception {
         CmLoop loop = CmLoop.start();
