@@ -880,11 +880,13 @@ public final class Connection implements MetricSource, AutoCloseable {
             return "no send buffer came back from messages that were neither sent nor closed";
         }
         SendOpcode oldest = ring.oldest();
+        long pending = ring.pending();
+        String late = pending == 1 ? oldest + " was not acknowledged"
+                : pending + " operations were not acknowledged, the oldest of them " + oldest;
         if (!TAKES_A_RECEIVE.contains(oldest)) {
-            return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest;
+            return late;
         }
-        return ring.pending() + " operations were not acknowledged, the oldest of them " + oldest
-                + ", as when the peer has no receive posted"
+        return late + ", as when the peer has no receive posted"
                 + (arrived.isEmpty() ? "," : ": " + arrived.size() + " of its messages have arrived and were not"
                         + " received; where both sides send first, each waits for the other;");
     }

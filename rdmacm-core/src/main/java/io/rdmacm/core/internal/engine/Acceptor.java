@@ -560,6 +560,9 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
                 handshakes.remove(link);
                 established.addFirst(link);
             }
+            if (problem != null) {
+                problems.addFirst(problem);
+            }
             throw e;
         }
         if (problem != null) {

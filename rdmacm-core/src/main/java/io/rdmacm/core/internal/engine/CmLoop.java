@@ -33,6 +33,8 @@ public final class CmLoop {
     static final int EVENTS_BEFORE_ALARMS = 256;
     /** How many events are handled at most between two tasks that wait for a free moment. */
     static final int EVENTS_BETWEEN_TASKS = 8;
+    /** How many of these tasks are run at most before those that wait until no event is at hand. */
+    static final int TASKS_BEFORE_IDLE = 8;
 
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
     // how many tasks wait at most until there is nothing else to do
@@ -61,6 +63,7 @@ public final class CmLoop {
     private final ArrayDeque<Runnable> whenIdle = new ArrayDeque<>();
     private final ArrayDeque<Runnable> whenFree = new ArrayDeque<>();
     private int eventsWhileNotFree;
+    private int tasksBeforeIdle;
     // what is left to do for the last event: see finishEvent()
     private @Nullable CmEvent current;
     private boolean handled;
@@ -303,8 +306,8 @@ public final class CmLoop {
     }
 
     /**
-     * Runs a task as soon as no event is at hand and nothing waits for a free moment, or many tasks wait for that.
-     * Called by the thread of the loop.
+     * Runs a task when no event is at hand and nothing waits for a free moment, or after a bounded number of those that
+     * do. Called by the thread of the loop.
      */
     public void whenIdle(Runnable task) {
         whenIdle.add(task);
@@ -399,7 +402,8 @@ public final class CmLoop {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
-        if (!any && !whenIdle.isEmpty() && (whenFree.isEmpty() || whenIdle.size() >= MAX_WHEN_IDLE)) {
+        if (!any && !whenIdle.isEmpty()
+                && (whenFree.isEmpty() || tasksBeforeIdle >= TASKS_BEFORE_IDLE || whenIdle.size() >= MAX_WHEN_IDLE)) {
             runWhenIdle();
         } else if (untilAlarm.isZero() && any && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
             eventsWhileDue++;
@@ -408,6 +412,7 @@ public final class CmLoop {
         }
         if (!whenFree.isEmpty() && (!any || ++eventsWhileNotFree >= EVENTS_BETWEEN_TASKS)) {
             eventsWhileNotFree = 0;
+            tasksBeforeIdle++;
             runSafely(whenFree.element());
             whenFree.remove();
         }
@@ -422,6 +427,7 @@ public final class CmLoop {
     }
 
     private void runWhenIdle() {
+        tasksBeforeIdle = 0;
         while (!whenIdle.isEmpty()) {
             runSafely(whenIdle.element());
             whenIdle.remove();
