@@ -129,6 +129,8 @@ public final class Loop implements Wait.Source {
 
     // completions since the beginning
     private long completionsTaken;
+    // For the thread of the loop: a wait ends with what it finds, so that the next one polls anew before it sleeps.
+    private final Wait.Goal<Wait.Subject> worked = (all, before) -> stopped || completionsTaken != before;
 
     /** Reserves room in every queue for the receives of a shared queue. Called before there are queues. */
     public void promise(int receives) {
@@ -258,7 +260,7 @@ public final class Loop implements Wait.Source {
 
     private void waitForWork(long spinNanos) throws RdmaException {
         try {
-            boolean ignored = wait.await(work, (all, none) -> stopped, 0, Deadline.FOREVER, spinNanos);
+            boolean ignored = wait.await(work, worked, completionsTaken, Deadline.FOREVER, spinNanos);
         } catch (InterruptedException e) {
             // nothing in this library interrupts the thread, and the program has no reason to
             LOG.debug("ignored an interrupt", e);

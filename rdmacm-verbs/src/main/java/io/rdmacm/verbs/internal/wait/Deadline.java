@@ -55,6 +55,16 @@ public final class Deadline {
         }
     }
 
+    /** Returns the time of {@link System#nanoTime} from which on it counts. */
+    long start() {
+        return start;
+    }
+
+    /** Returns the nanoseconds from there. */
+    long nanos() {
+        return nanos;
+    }
+
     /** Returns the remaining nanoseconds; 0 if the deadline has passed. */
     public long remainingNanos() {
         return Math.max(0, nanos - (System.nanoTime() - start));

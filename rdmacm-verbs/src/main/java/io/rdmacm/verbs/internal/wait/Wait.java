@@ -204,7 +204,7 @@ public final class Wait {
      * @param goal when the wait ends
      * @param argument for the goal
      * @param timeout the longest time to wait; zero polls once
-     * @param spinNanos how long a platform thread polls before it sleeps, since the last poll that found something
+     * @param spinNanos how long a platform thread polls before it sleeps, whatever it finds
      * @return false if the time has run out
      * @throws RdmaException that of the goal or of the source
      * @throws InterruptedException if this thread was interrupted
@@ -222,7 +222,7 @@ public final class Wait {
      * @param goal when the wait ends
      * @param argument for the goal
      * @param deadline until when to wait
-     * @param spinNanos how long a platform thread polls before it sleeps
+     * @param spinNanos how long a platform thread polls before it sleeps, since the beginning of the deadline
      * @return false if the deadline has passed
      * @throws RdmaException that of the goal or of the source
      * @throws InterruptedException if this thread was interrupted
@@ -253,13 +253,11 @@ public final class Wait {
             Deadline given, long spinNanos, boolean polled) throws RdmaException, InterruptedException {
         boolean isVirtual = Thread.currentThread().isVirtual();
         // A virtual thread that spins would keep its carrier from the others, and cannot give up the CPU.
-        boolean maySpin = spinNanos > 0 && !isVirtual;
-        boolean spinning = maySpin;
+        boolean spinning = spinNanos > 0 && !isVirtual;
         // Not a deadline: it would have to be allocated.
         long start = -1;
         long limit = -1;
         long elapsed = 0;
-        long idleSince = -1;
         int busy = 0;
         int idle = 0;
         boolean first = polled;
@@ -274,23 +272,20 @@ public final class Wait {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (any) {
-                    spinning = maySpin;
-                    idleSince = -1;
-                }
                 // To look at the clock costs more than to poll.
                 boolean timeless = any ? ++busy % POLLS_PER_CLOCK != 0
                         : spinning && spinNanos == Long.MAX_VALUE && idle++ % POLLS_PER_CLOCK != 0;
                 if (!timeless) {
                     long now = System.nanoTime();
                     if (limit < 0) {
-                        limit = given == null ? Deadline.toNanos(timeout) : given.remainingNanos();
-                        start = now;
+                        limit = given == null ? Deadline.toNanos(timeout) : given.nanos();
+                        start = given == null ? now : given.start();
                     }
                     elapsed = now - start;
                     if (elapsed >= limit) {
                         return false;
                     }
+                    spinning &= elapsed < spinNanos;
                 }
                 if (any) {
                     continue;
@@ -298,8 +293,6 @@ public final class Wait {
                 if (timeless) {
                     pause(idle);
                 } else if (spinning) {
-                    idleSince = idleSince < 0 ? elapsed : idleSince;
-                    spinning = elapsed - idleSince < spinNanos;
                     pause(++idle);
                 } else if (platform.isAsleep() || isVirtual && virtual.isAsleep()) {
                     follow(subject, limit - elapsed, isVirtual ? virtual : platform);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -56,6 +57,35 @@ class WaitTest {
             assertThat(leader.isDone()).isFalse();
             queue.complete(mine);
             assertThat(leader.result()).isTrue();
+        }
+    }
+
+    /** On one CPU, a pause more is two switches between threads that have nothing to do. */
+    @Test
+    void theTimeToPollBeginsWithTheDeadline() throws Exception {
+        assertThat(looksBeforeSleep(1)).isEqualTo(looksBeforeSleep(0));
+    }
+
+    private int looksBeforeSleep(long spinNanos) throws Exception {
+        Deadline begun = Deadline.after(Duration.ofDays(1));
+        AtomicInteger looks = new AtomicInteger();
+        Wait.Goal<Peer> goal = (peer, arrived) -> {
+            looks.incrementAndGet();
+            return peer.arrived > 0;
+        };
+        try (Background<Boolean> leader = Background.call(() -> {
+            source.lock.lock();
+            try {
+                return source.wait.await(mine, goal, 0, begun, spinNanos);
+            } finally {
+                source.lock.unlock();
+            }
+        }).awaitInside(Sleep.class, "await")) {
+            int before = looks.get();
+            queue.complete(mine);
+            assertThat(leader.result()).isTrue();
+            mine.arrived = 0;
+            return before;
         }
     }
 
