@@ -14,7 +14,8 @@ void main(String[] args) throws IOException {
     lines.addAll(new BufferedReader(new InputStreamReader(System.in)).lines().toList());
     int height = lines.size() * LINE + 2 * MARGIN;
     IO.println("""
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">
+            <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" role="img"
+            aria-label="%3$s">
             <style>text{font:13px ui-monospace,monospace;fill:#e9ecef;white-space:pre}.say{fill:#74c0fc}</style>
             <rect width="100%%" height="100%%" rx="8" fill="#212529"/>""".formatted(COLUMNS * COLUMN + 2 * MARGIN, height,
             escape(args[0])));

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * Groups of bars, one below the other: what a reader compares. Drawn as SVG small enough for a phone, with colours for
- * light and for dark.
+ * light and for dark, and a background, because a page need not be dark where the reader's system is.
  *
  * @param title the title
  * @param unit the unit of all bars
@@ -26,8 +26,9 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
     private static final int LEFT = 12;
     private static final String STYLE = "<style>text{font:12px system-ui,sans-serif;fill:#212529}"
             + ".title{font-size:14px;font-weight:600}.java{fill:#c92a2a}.c{fill:#1c7ed6}"
-            + ".direct{fill:#2b8a3e}@media(prefers-color-scheme:dark){text{fill:#e9ecef}.java{fill:#ff8787}"
-            + ".c{fill:#74c0fc}.direct{fill:#8ce99a}}</style>\n";
+            + ".direct{fill:#2b8a3e}.back{fill:#fff}"
+            + "@media(prefers-color-scheme:dark){text{fill:#e9ecef}.java{fill:#ff8787}.c{fill:#74c0fc}"
+            + ".direct{fill:#8ce99a}.back{fill:#212529}}</style>\n";
 
     /** {@return the plots of what was measured} */
     static List<Plot> of(Results results) {
@@ -86,9 +87,10 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
         List<Double> all = groups.values().stream().flatMap(bars -> bars.values().stream()).toList();
         double largest = all.stream().max(Double::compare).orElse(1.0);
         StringBuilder svg = new StringBuilder();
-        add(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">",
+        add(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%1$d\" height=\"%2$d\" viewBox=\"0 0 %1$d %2$d\""
+                        + " role=\"img\" aria-label=\"%3$s\">",
                 WIDTH, TOP + all.size() * BAR + groups.size() * (BAR + 4) + LEFT, escape(title));
-        svg.append(STYLE);
+        svg.append(STYLE).append("<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n");
         text(svg, LEFT, 16, "title", title);
         double x = LEFT;
         for (Side side : groups.values().stream().flatMap(bars -> bars.keySet().stream()).distinct().sorted()

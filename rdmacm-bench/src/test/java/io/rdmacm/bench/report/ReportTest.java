@@ -85,7 +85,8 @@ class ReportTest {
         assertThat(plots).extracting(Plot::title).doesNotHaveDuplicates().hasSize(8);
         for (Plot plot : plots) {
             parse(plot.svg());
-            assertThat(plot.svg()).contains(">Java<", ">C<").doesNotContain("NaN", "Infinity", "var(");
+            assertThat(plot.svg()).contains(">Java<", ">C<", "class=\"back\"")
+                    .doesNotContain("NaN", "Infinity", "var(");
         }
         assertThat(plots).extracting(plot -> plot.groups().keySet()).containsExactly(
                 Set.of("1 at a time", "16 at a time"), Set.of("1 at a time"), Set.of("send, yield"), Set.of("write"),
