@@ -4,6 +4,7 @@ package io.rdmacm.verbs.internal.wait;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
@@ -22,6 +23,12 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class MixedThreadsLock extends ReentrantLock implements AutoCloseable {
     private static final long serialVersionUID = 1L;
     private static final long LONGEST_SLEEP = TimeUnit.MILLISECONDS.toNanos(100);
+
+    static {
+        // A class that was not verified, but comes from an archive, does not know it yet, and where the stack ends, there
+        // is no room to ask the class loader for what is caught.
+        Objects.requireNonNull(StackOverflowError.class);
+    }
 
     /** Takes the lock for a try statement, at the end of which it is given up. */
     public MixedThreadsLock hold() {

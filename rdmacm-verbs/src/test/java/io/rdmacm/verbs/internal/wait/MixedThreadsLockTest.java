@@ -11,7 +11,17 @@ class MixedThreadsLockTest {
     /** Interpreted, because a lock that is compiled may fit where an unlock that is not does not. */
     @Test
     void theEndOfTheStackLeavesNothingLocked() throws Exception {
-        ForkedJvm.Result result = ForkedJvm.of(LockAtTheEndOfTheStack.class).options("-Xint").run();
+        lockUntilTheStackEnds("-Xint");
+    }
+
+    /** As the classes of an archive are, which the JVM does not verify again. */
+    @Test
+    void theEndOfTheStackLeavesNothingLockedInClassesThatAreNotVerified() throws Exception {
+        lockUntilTheStackEnds("-Xint", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote");
+    }
+
+    private static void lockUntilTheStackEnds(String... options) throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(LockAtTheEndOfTheStack.class).options(options).run();
         assertThat(result.status()).describedAs(result.errors()).isZero();
     }
 
