@@ -56,17 +56,18 @@ final class LargeMessages implements ReceiveBuffer.Owner {
     private final ArrayDeque<ReceiveBuffer> arrived;
     private final Condition bufferTaken;
 
+    // Every connection has these queues, and few use them: they begin without room.
     // The receiver: what was announced and not delivered yet, and who is to be answered.
-    private final ArrayDeque<Incoming> incoming = new ArrayDeque<>();
+    private final ArrayDeque<Incoming> incoming = new ArrayDeque<>(0);
     private final List<RegisteredSlice> buffers = new ArrayList<>();
-    private final ArrayDeque<RegisteredSlice> free = new ArrayDeque<>();
+    private final ArrayDeque<RegisteredSlice> free = new ArrayDeque<>(0);
     private boolean taking;
     private int pieces;
     private int unanswered;
 
     // The sender: what was announced and not answered, and whose handlers are to be called.
-    private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>();
-    private final ArrayDeque<Outgoing> answered = new ArrayDeque<>();
+    private final ArrayDeque<Outgoing> outgoing = new ArrayDeque<>(0);
+    private final ArrayDeque<Outgoing> answered = new ArrayDeque<>(0);
     // what the device of the peer may read until there is an answer, or no queue pair
     private final List<CachedRegistration> registrations = new ArrayList<>();
     private long announcedCount;
