@@ -17,8 +17,8 @@ void main(String[] args) throws IOException {
             <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" role="img"
             aria-label="%3$s">
             <style>text{font:13px ui-monospace,monospace;fill:#e9ecef;white-space:pre}.say{fill:#74c0fc}</style>
-            <rect width="100%%" height="100%%" rx="8" fill="#212529"/>""".formatted(COLUMNS * COLUMN + 2 * MARGIN, height,
-            escape(args[0])));
+            <rect width="100%%" height="100%%" rx="8" fill="#212529"/>"""
+            .formatted(COLUMNS * COLUMN + 2 * MARGIN, height, escape(args[0])));
     for (int i = 0; i < lines.size(); i++) {
         String line = lines.get(i);
         String shown = line.length() > COLUMNS ? line.substring(0, COLUMNS - 1) + "…" : line;

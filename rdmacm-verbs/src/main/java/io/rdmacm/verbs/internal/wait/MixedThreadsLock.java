@@ -25,8 +25,8 @@ public final class MixedThreadsLock extends ReentrantLock implements AutoCloseab
     private static final long LONGEST_SLEEP = TimeUnit.MILLISECONDS.toNanos(100);
 
     static {
-        // A class that was not verified, but comes from an archive, does not know it yet, and where the stack ends, there
-        // is no room to ask the class loader for what is caught.
+        // A class that was not verified, as one of an archive, does not know it yet, and where the stack ends there is
+        // no room to ask the class loader for what is caught.
         Objects.requireNonNull(StackOverflowError.class);
     }
 
