@@ -50,10 +50,6 @@ record Trial(String name, Map<String, Object> params, End.Opener opener, End.Loa
                 true);
     }
 
-    Trial withoutC() {
-        return new Trial(name, params, opener, load, warmUp, false);
-    }
-
     /** {@return what trials have in common that need to be warmed up only once} */
     String kind() {
         return params.entrySet().stream()
