@@ -35,10 +35,10 @@ public final class CmLoop {
     static final int EVENTS_BETWEEN_TASKS = 8;
     /** How many of these tasks are run at most before those that wait until no event is at hand. */
     static final int TASKS_BEFORE_IDLE = 8;
+    /** How many events are handled at most before these. */
+    static final int EVENTS_BEFORE_IDLE = 32;
 
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
-    // how many tasks wait at most until there is nothing else to do
-    private static final int MAX_WHEN_IDLE = 64;
     private static final long SHORT_OF_MEMORY_NANOS = 10_000_000;
     private static final Object SHARING = new Object();
 
@@ -64,6 +64,7 @@ public final class CmLoop {
     private final ArrayDeque<Runnable> whenFree = new ArrayDeque<>();
     private int eventsWhileNotFree;
     private int tasksBeforeIdle;
+    private int eventsBeforeIdle;
     // what is left to do for the last event: see finishEvent()
     private @Nullable CmEvent current;
     private boolean handled;
@@ -402,8 +403,8 @@ public final class CmLoop {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
-        if (!any && !whenIdle.isEmpty()
-                && (whenFree.isEmpty() || tasksBeforeIdle >= TASKS_BEFORE_IDLE || whenIdle.size() >= MAX_WHEN_IDLE)) {
+        if (!whenIdle.isEmpty() && (any ? ++eventsBeforeIdle >= EVENTS_BEFORE_IDLE
+                : whenFree.isEmpty() || tasksBeforeIdle >= TASKS_BEFORE_IDLE)) {
             runWhenIdle();
         } else if (untilAlarm.isZero() && any && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
             eventsWhileDue++;
@@ -419,15 +420,14 @@ public final class CmLoop {
         return null;
     }
 
-    /** Returns the next event, null if there is none in time or it has to wait. */
+    /** Returns the next event, null if there is none in time. */
     private @Nullable CmEvent next(Duration untilAlarm) throws RdmaException, InterruptedException {
-        return whenIdle.size() < MAX_WHEN_IDLE
-                ? channel.pollEvent(whenIdle.isEmpty() && whenFree.isEmpty() ? untilAlarm : Duration.ZERO).orElse(null)
-                : null;
+        return channel.pollEvent(whenIdle.isEmpty() && whenFree.isEmpty() ? untilAlarm : Duration.ZERO).orElse(null);
     }
 
     private void runWhenIdle() {
         tasksBeforeIdle = 0;
+        eventsBeforeIdle = 0;
         while (!whenIdle.isEmpty()) {
             runSafely(whenIdle.element());
             whenIdle.remove();

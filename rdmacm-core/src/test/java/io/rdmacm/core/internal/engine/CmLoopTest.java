@@ -231,6 +231,41 @@ class CmLoopTest {
         loop.closeAll();
     }
 
+    /** Each event brings another one, as when many connect at once. */
+    @Test
+    void whatWaitsForNoEventsWaitsForAFewEvents() throws Exception {
+        CmLoop loop = CmLoop.start();
+        int most = 10 * CmLoop.EVENTS_BEFORE_IDLE;
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicLong events = new AtomicLong();
+        AtomicLong eventsBefore = new AtomicLong(-1);
+        AtomicReference<CmId> id = new AtomicReference<>();
+        id.set(loop.open(new CmLoop.Handler() {
+            @Override
+            public void handle(CmEvent event) {
+                if (events.incrementAndGet() == most) {
+                    done.countDown();
+                } else if (done.getCount() > 0) {
+                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+                }
+            }
+
+            @Override
+            public void fail(RdmaException reason) {
+            }
+        }));
+        loop.run(() -> {
+            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            loop.whenIdle(() -> {
+                eventsBefore.set(events.get());
+                done.countDown();
+            });
+        });
+        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(eventsBefore.get()).isEqualTo(CmLoop.EVENTS_BEFORE_IDLE);
+        loop.closeAll();
+    }
+
     /** As those who wait for their connections, while others begin. */
     @Test
     void whatWaitsForNoEventsWaitsForAFewOfTheTasksThatTakeLong() throws Exception {
