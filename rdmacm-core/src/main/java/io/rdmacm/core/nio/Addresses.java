@@ -18,6 +18,8 @@ final class Addresses {
     // of both families, as any wildcard
     private static final InetSocketAddress ANY = new InetSocketAddress(InetAddress.ofLiteral("0.0.0.0"), 0);
 
+    private static final boolean IPV4_ONLY = Boolean.getBoolean("java.net.preferIPv4Stack");
+
     private Addresses() {
     }
 
@@ -26,6 +28,9 @@ final class Addresses {
         Objects.requireNonNull(family, "family");
         if (family != StandardProtocolFamily.INET && family != StandardProtocolFamily.INET6) {
             throw new UnsupportedOperationException("RDMA has no protocol family " + family.name());
+        }
+        if (family == StandardProtocolFamily.INET6 && IPV4_ONLY) {
+            throw new UnsupportedOperationException("java.net.preferIPv4Stack leaves no IPv6");
         }
         return family;
     }
@@ -38,7 +43,7 @@ final class Addresses {
         if (internet.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
-        if (family == StandardProtocolFamily.INET && !(internet.getAddress() instanceof Inet4Address)) {
+        if ((family == StandardProtocolFamily.INET || IPV4_ONLY) && !(internet.getAddress() instanceof Inet4Address)) {
             throw new UnsupportedAddressTypeException();
         }
         return internet;

@@ -15,7 +15,9 @@ import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.ServiceLoader;
 
+import io.rdmacm.core.forked.OnlyIpv4;
 import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.verbs.testing.ForkedJvm;
 import jdk.net.ExtendedSocketOptions;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +47,12 @@ class RdmaSelectorProviderTest {
             assertThat(other.provider()).isSameAs(SelectorProvider.provider());
         }
         assertThat(provider.inheritedChannel()).isNull();
+    }
+
+    @Test
+    void aProgramThatWantsIpv4OnlyIsRefusedIpv6AsByTheJdk() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(OnlyIpv4.class).property("java.net.preferIPv4Stack", "true").run();
+        assertThat(result.output().lines()).as(result.errors()).hasSize(10).containsOnly("true");
     }
 
     @Test
