@@ -453,15 +453,18 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
 
     @Override
     public SocketChannel shutdownInput() throws IOException {
-        connected().shutdownInput();
+        SocketChannel below = connected();
+        // Before, so that a thread that is woken in a read sees it.
         inputEnded = true;
+        below.shutdownInput();
         return this;
     }
 
     @Override
     public SocketChannel shutdownOutput() throws IOException {
-        connected().shutdownOutput();
+        SocketChannel below = connected();
         outputEnded = true;
+        below.shutdownOutput();
         return this;
     }
 

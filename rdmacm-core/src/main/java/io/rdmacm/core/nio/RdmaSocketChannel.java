@@ -502,12 +502,13 @@ final class RdmaSocketChannel extends TimedSocketChannel {
         synchronized (lock) {
             RdmaStream connected = connected();
             if (!inputEnded) {
+                // Before, so that a thread that is woken in a read sees it.
+                inputEnded = true;
                 try {
                     connected.shutdownInput();
                 } catch (RdmaException | IllegalStateException e) {
                     throw ChannelExceptions.of(this, e);
                 }
-                inputEnded = true;
             }
         }
         keys.recheck();
