@@ -470,7 +470,8 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
     }
 
     private DeviceResources device(InetAddress local) throws RdmaException {
-        if (Objects.requireNonNull(local, "local").isAnyLocalAddress()) {
+        Objects.requireNonNull(local, "no local address: a host name that is not resolved has none");
+        if (local.isAnyLocalAddress()) {
             throw new IllegalArgumentException("the wildcard address belongs to no device");
         }
         CmId id = DeviceResources.open(loop, new InetSocketAddress(local, 0));

@@ -419,7 +419,7 @@ final class StreamCore extends Wait.Subject {
         // After a disconnect, what was in flight is flushed: the link knows how the stream has ended, or it is known.
         boolean known = failure != null || link.failure() != null || link.isDisconnected();
         if (!disconnected && !peerClosed && !(flushed && known)) {
-            fail(new WorkCompletionException(completion.copy()));
+            fail(new WorkCompletionException(completion.copy(), toString()));
         }
     }
 

@@ -10,7 +10,8 @@ import java.util.Objects;
  * {@link io.rdmacm.verbs.MemoryRegion#remoteMemory()}, and sends in a message or in private data.
  *
  * <p>It is encoded in {@value #BYTES} bytes, in network byte order: the address, the key, and the length in 8, 4 and 8
- * bytes; or, in the compact form, which many C programs use, in {@value #COMPACT_BYTES} bytes with a length of 4.
+ * bytes; or, in the compact form, in {@value #COMPACT_BYTES} bytes with a length of 4. Programs in C have structs of
+ * their own: read the address and the key as they are there, and create this with a length that you know.
  *
  * @param address the address of the first byte, unsigned
  * @param key the remote key, unsigned

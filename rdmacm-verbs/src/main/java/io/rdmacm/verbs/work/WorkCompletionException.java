@@ -21,8 +21,17 @@ public class WorkCompletionException extends RdmaException {
      * @param completion a completion whose status is not SUCCESS
      */
     public WorkCompletionException(WorkCompletion completion) {
-        super("ibv_poll_cq", "work request " + completion.workRequestId() + " on queue pair "
-                + completion.queuePairNumber() + " failed: " + completion.status() + ", vendor error 0x"
+        this(completion, "queue pair " + completion.queuePairNumber());
+    }
+
+    /**
+     * Creates the exception for a completion of something that has a better name than a queue pair.
+     *
+     * @param completion a completion whose status is not SUCCESS
+     * @param of what the work request was posted for
+     */
+    public WorkCompletionException(WorkCompletion completion, String of) {
+        super("ibv_poll_cq", "work request " + completion.workRequestId() + " on " + of + " failed: " + completion.status() + ", vendor error 0x"
                 + Integer.toHexString(completion.vendorError()) + hint(completion.status()));
         this.completion = completion;
         this.status = completion.status();
