@@ -573,7 +573,7 @@ public final class Endpoint extends NativeObject {
      * @throws RdmaException ENOMEM when the receive queue is full
      */
     @CFunction("rdma_post_recv")
-    public void postReceive(long context, MemoryRegion region, long offset, int length) throws RdmaException {
+    public void postReceive(long context, MemoryRegion region, long offset, long length) throws RdmaException {
         queues().receiver().post(context, region, offset, length);
     }
 
@@ -600,7 +600,7 @@ public final class Endpoint extends NativeObject {
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_send")
-    public void postSend(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags)
+    public void postSend(long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags)
             throws RdmaException {
         queues().sender().post(SendOpcode.SEND, context, region, offset, length, flags, null);
     }
@@ -624,14 +624,14 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param region the memory to read into, writable for the device ({@link AccessFlag#LOCAL_WRITE})
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read
+     * @param length how many bytes to read, less than 4 GiB
      * @param flags the options of the request
      * @param remote the memory to read from, as the peer's {@link MemoryRegion#remoteMemory()} returned it
      * @throws IndexOutOfBoundsException when the length is more than that of the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_read")
-    public void postRead(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+    public void postRead(long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags,
             RemoteMemory remote) throws RdmaException {
         queues().sender().post(SendOpcode.RDMA_READ, context, region, offset, length, flags, remote);
     }
@@ -658,14 +658,14 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param region where the data is
      * @param offset where it begins in the region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param flags the options of the request
      * @param remote the memory to write to, as the peer's {@link MemoryRegion#remoteMemory()} returned it
      * @throws IndexOutOfBoundsException when the length is more than that of the remote memory
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_write")
-    public void postWrite(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+    public void postWrite(long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags,
             RemoteMemory remote) throws RdmaException {
         queues().sender().post(SendOpcode.RDMA_WRITE, context, region, offset, length, flags, remote);
     }
@@ -700,7 +700,7 @@ public final class Endpoint extends NativeObject {
      * @throws RdmaException ENOMEM when the send queue is full
      */
     @CFunction("rdma_post_ud_send")
-    public void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+    public void postDatagram(long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags,
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
         queues().sender().postDatagram(context, region, offset, length, flags, peer, peerQueuePairNumber);
     }

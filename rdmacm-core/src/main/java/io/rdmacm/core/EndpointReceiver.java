@@ -32,7 +32,7 @@ final class EndpointReceiver extends EndpointDirection {
         return new EndpointReceiver(queuePair, completions, limits.maxReceiveScatterGather());
     }
 
-    void post(long context, MemoryRegion region, long offset, int length) throws RdmaException {
+    void post(long context, MemoryRegion region, long offset, long length) throws RdmaException {
         Bias bias = enter();
         try {
             request.id(context).data(region, offset, length);

@@ -29,7 +29,7 @@ final class EndpointSender extends EndpointDirection {
     }
 
     /** Posts a request with one part of memory; a SEND has no remote memory. */
-    void post(SendOpcode opcode, long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+    void post(SendOpcode opcode, long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags,
             @Nullable RemoteMemory remote) throws RdmaException {
         Bias bias = enter();
         try {
@@ -53,7 +53,7 @@ final class EndpointSender extends EndpointDirection {
         }
     }
 
-    void postDatagram(long context, MemoryRegion region, long offset, int length, Set<SendFlag> flags,
+    void postDatagram(long context, MemoryRegion region, long offset, long length, Set<SendFlag> flags,
             AddressHandle peer, int peerQueuePairNumber) throws RdmaException {
         Bias bias = enter();
         try {

@@ -6,6 +6,7 @@ import java.util.Objects;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ReceiveRequest;
 import io.rdmacm.verbs.SendRequest;
+import io.rdmacm.verbs.internal.ffi.EntryLength;
 
 /**
  * The parts of memory of one message, for the vector forms of the posts of {@link Endpoint}: what C passes as an array
@@ -13,19 +14,16 @@ import io.rdmacm.verbs.SendRequest;
  * checks then that the regions are open. For one thread at a time.
  */
 public final class ScatterGatherList {
-    // Drivers add lengths up with 32 bits.
-    private static final long MOST_BYTES = 0xFFFF_FFFFL;
-
     private final MemoryRegion[] regions;
     private final long[] offsets;
-    private final int[] lengths;
+    private final long[] lengths;
     private int size;
     private long bytes;
 
     private ScatterGatherList(int capacity) {
         this.regions = new MemoryRegion[capacity];
         this.offsets = new long[capacity];
-        this.lengths = new int[capacity];
+        this.lengths = new long[capacity];
     }
 
     /**
@@ -57,24 +55,23 @@ public final class ScatterGatherList {
      *
      * @param region the region, which must still be open when the list is posted
      * @param offset where the part begins in the region, in bytes
-     * @param length the length of the part in bytes
+     * @param length the length of the part in bytes, less than 4 GiB
      * @return this list
      * @throws IllegalStateException when the list is full
      * @throws IndexOutOfBoundsException when the part is not within the region
      * @throws IllegalArgumentException when all parts together would have 4 GiB or more
      */
-    public ScatterGatherList add(MemoryRegion region, long offset, int length) {
+    public ScatterGatherList add(MemoryRegion region, long offset, long length) {
         if (size == regions.length) {
             throw new IllegalStateException("the list is full: it has room for " + size + " parts");
         }
         Objects.checkFromIndexSize(offset, length, region.length());
-        if (bytes + length > MOST_BYTES) {
-            throw new IllegalArgumentException((bytes + length) + " bytes in one list: the most is " + MOST_BYTES);
-        }
+        // Drivers add lengths up with 32 bits.
+        long sum = EntryLength.require(bytes + length);
         regions[size] = region;
         offsets[size] = offset;
         lengths[size] = length;
-        bytes += length;
+        bytes = sum;
         size++;
         return this;
     }
@@ -108,7 +105,7 @@ public final class ScatterGatherList {
      * @return the length in bytes
      * @throws IndexOutOfBoundsException when there is no such part
      */
-    public int length(int index) {
+    public long length(int index) {
         return lengths[Objects.checkIndex(index, size)];
     }
 

@@ -37,7 +37,7 @@ class ScatterGatherListTest {
     @Test
     @SuppressWarnings("restricted")
     void moreThanDriversCountIsRefused() throws RdmaException {
-        MemorySegment most = MemorySegment.ofAddress(1 << 20).reinterpret(Integer.MAX_VALUE);
+        MemorySegment most = MemorySegment.ofAddress(1 << 20).reinterpret(1L << 33);
         try (FakeStack stack = new FakeStack(); MemoryRegion region = stack.domain().register(most)) {
             ScatterGatherList list = ScatterGatherList.allocate(4).add(region, 0, Integer.MAX_VALUE)
                     .add(region, 0, Integer.MAX_VALUE);
@@ -45,6 +45,9 @@ class ScatterGatherListTest {
                     .withMessageContaining("4294967296 bytes");
             assertThat(list.add(region, 0, 1).copy().bytes()).isEqualTo(0xFFFF_FFFFL);
             assertThat(list.clear().bytes()).isZero();
+            assertThatIllegalArgumentException().isThrownBy(() -> list.add(region, 0, 1L << 32))
+                    .withMessageContaining("4294967296 bytes");
+            assertThat(list.add(region, 0, 0xFFFF_FFFFL).length(0)).isEqualTo(0xFFFF_FFFFL);
         }
     }
 

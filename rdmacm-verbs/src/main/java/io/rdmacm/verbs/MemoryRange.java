@@ -17,9 +17,9 @@ import io.rdmacm.verbs.work.MemoryAdvice;
  *
  * @param region the region
  * @param offset the offset of the part in the region, in bytes
- * @param length its length in bytes
+ * @param length its length in bytes, less than 4 GiB
  */
-public record MemoryRange(MemoryRegion region, long offset, int length) {
+public record MemoryRange(MemoryRegion region, long offset, long length) {
     /** Creates a range. It is checked against the bounds of the region only when it is used. */
     public MemoryRange {
         Objects.requireNonNull(region, "region");

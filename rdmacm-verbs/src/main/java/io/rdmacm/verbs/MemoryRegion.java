@@ -13,6 +13,7 @@ import io.rdmacm.bindings.ibv_mr;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.error.ReregistrationException;
+import io.rdmacm.verbs.internal.ffi.EntryLength;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -246,10 +247,12 @@ public final class MemoryRegion extends NativeObject {
         broken = true;
     }
 
-    /**
-     * Returns the address of a part of the region for the scatter/gather list of a work request, after checking the
-     * range.
-     */
+    /** Returns the address of a part of the region for a scatter/gather entry, after checking the range. */
+    long entryAddress(long offset, long bytes) {
+        return addressOf(offset, EntryLength.require(bytes));
+    }
+
+    /** Returns the address of a part of the region, after checking the range. */
     long addressOf(long offset, long bytes) {
         if (isAsFirst) {
             Objects.checkFromIndexSize(offset, bytes, firstLength);

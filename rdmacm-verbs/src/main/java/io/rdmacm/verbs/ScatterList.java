@@ -50,12 +50,12 @@ final class ScatterList {
         return Integer.toUnsignedLong(Memory.getInt(address + index * ENTRY + LENGTH));
     }
 
-    void set(int index, MemoryRegion region, long offset, int length) {
+    void set(int index, MemoryRegion region, long offset, long length) {
         Objects.checkIndex(index, regions.length);
-        long data = region.addressOf(offset, length);
+        long data = region.entryAddress(offset, length);
         long entry = address + index * ENTRY;
         Memory.putLong(entry, ADDR, data);
-        Memory.putInt(entry, LENGTH, length);
+        Memory.putInt(entry, LENGTH, (int) length);
         Memory.putInt(entry, LKEY, region.localKeyUnchecked());
         // Writing a reference is expensive with some garbage collectors, and most requests always use the same region.
         if (regions[index] != region) {

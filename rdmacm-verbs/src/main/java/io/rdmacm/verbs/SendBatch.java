@@ -13,6 +13,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.Addressing;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.ffi.EntryLength;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.NetworkOrder;
@@ -270,14 +271,14 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
      *         region belongs to another protection domain
      */
     @CFunction({"ibv_wr_send", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
-    public SendBatch send(MemoryRegion region, long offset, int length) {
+    public SendBatch send(MemoryRegion region, long offset, long length) {
         return withPart(SendOperation.SEND, INLINABLE, (to, key, at, x, y) -> to.send(), 0, 0, region, offset, length);
     }
 
@@ -354,30 +355,30 @@ public class SendBatch implements AutoCloseable {
      * @param remoteKey the remote key of the peer's memory region or window
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
      *         region belongs to another protection domain
      */
     @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
-    public SendBatch rdmaWrite(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
+    public SendBatch rdmaWrite(long remoteAddress, int remoteKey, MemoryRegion region, long offset, long length) {
         return withPart(SendOperation.RDMA_WRITE, INLINABLE, (to, key, at, x, y) -> to.rdmaWrite(key, at), remoteKey,
                 remoteAddress, region, offset, length);
     }
 
     /**
-     * Like {@link #rdmaWrite(long, int, MemoryRegion, long, int)}.
+     * Like {@link #rdmaWrite(long, int, MemoryRegion, long, long)}.
      *
      * @param remote the memory to write to
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
      */
     @CFunction({"ibv_wr_rdma_write", "ibv_wr_set_sge", "ibv_wr_set_inline_data"})
-    public SendBatch rdmaWrite(RemoteMemory remote, MemoryRegion region, long offset, int length) {
+    public SendBatch rdmaWrite(RemoteMemory remote, MemoryRegion region, long offset, long length) {
         return rdmaWrite(remote.addressOf(0, length), remote.key(), region, offset, length);
     }
 
@@ -440,29 +441,29 @@ public class SendBatch implements AutoCloseable {
      * @param remoteKey the remote key of the peer's memory region or window
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
      */
     @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
-    public SendBatch rdmaRead(long remoteAddress, int remoteKey, MemoryRegion region, long offset, int length) {
+    public SendBatch rdmaRead(long remoteAddress, int remoteKey, MemoryRegion region, long offset, long length) {
         return withPart(SendOperation.RDMA_READ, DATA, (to, key, at, x, y) -> to.rdmaRead(key, at), remoteKey,
                 remoteAddress, region, offset, length);
     }
 
     /**
-     * Like {@link #rdmaRead(long, int, MemoryRegion, long, int)}.
+     * Like {@link #rdmaRead(long, int, MemoryRegion, long, long)}.
      *
      * @param remote the memory to read from
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
      */
     @CFunction({"ibv_wr_rdma_read", "ibv_wr_set_sge"})
-    public SendBatch rdmaRead(RemoteMemory remote, MemoryRegion region, long offset, int length) {
+    public SendBatch rdmaRead(RemoteMemory remote, MemoryRegion region, long offset, long length) {
         return rdmaRead(remote.addressOf(0, length), remote.key(), region, offset, length);
     }
 
@@ -658,14 +659,14 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
      * @throws IllegalStateException if the request takes no data, has data, or was started for inline data
      */
     @CFunction("ibv_wr_set_sge")
-    public SendBatch data(MemoryRegion region, long offset, int length) {
+    public SendBatch data(MemoryRegion region, long offset, long length) {
         BiasedLock entered = lock;
         QueuePairExOps to = ops;
         Bias bias = entered.enter();
@@ -674,8 +675,8 @@ public class SendBatch implements AutoCloseable {
             if ((now & PARTS) == 0) {
                 throw refusedData();
             }
-            long address = region.addressOf(offset, length);
-            to.setSge(region.localKeyUnchecked(), address, length);
+            long address = region.entryAddress(offset, length);
+            to.setSge(region.localKeyUnchecked(), address, (int) length);
             state = now & ~PARTS;
         } finally {
             entered.leave(bias);
@@ -714,7 +715,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, of the protection domain of the queue pair, in memory of this process
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows, or the region belongs to
@@ -723,7 +724,7 @@ public class SendBatch implements AutoCloseable {
      *        data or has it already, or the region is closed or cannot be read by this process
      */
     @CFunction("ibv_wr_set_inline_data")
-    public SendBatch inlineData(MemoryRegion region, long offset, int length) {
+    public SendBatch inlineData(MemoryRegion region, long offset, long length) {
         BiasedLock entered = lock;
         Bias bias = entered.enter();
         try {
@@ -742,7 +743,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param source the memory to copy; it can be changed as soon as this method returns
      * @param offset the offset in the segment, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the segment
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows
@@ -750,7 +751,7 @@ public class SendBatch implements AutoCloseable {
      *        data or has it already
      */
     @CFunction("ibv_wr_set_inline_data")
-    public SendBatch inlineData(MemorySegment source, long offset, int length) {
+    public SendBatch inlineData(MemorySegment source, long offset, long length) {
         BiasedLock entered = lock;
         Bias bias = entered.enter();
         try {
@@ -767,7 +768,7 @@ public class SendBatch implements AutoCloseable {
      * Gives the request parts of memory regions as inline data ({@code ibv_wr_set_inline_data_list}). They are copied,
      * so they can be changed as soon as this method returns.
      *
-     * @param parts the parts, in order, of regions as for {@link #inlineData(MemoryRegion, long, int)}
+     * @param parts the parts, in order, of regions as for {@link #inlineData(MemoryRegion, long, long)}
      * @return this batch
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows, there are more parts than
      *        it allows scatter/gather entries, or a region belongs to another protection domain
@@ -892,16 +893,17 @@ public class SendBatch implements AutoCloseable {
      *
      * @param key the local key
      * @param address the address in work requests
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @hidden
      */
-    protected final void driverData(int key, long address, int length) {
+    protected final void driverData(int key, long address, long length) {
+        int entry = (int) EntryLength.require(length);
         Bias bias = lock.enter();
         try {
             if ((state & PARTS) == 0) {
                 throw refusedData();
             }
-            ops.setSge(key, address, length);
+            ops.setSge(key, address, entry);
             state &= ~PARTS;
         } finally {
             lock.leave(bias);
@@ -989,7 +991,7 @@ public class SendBatch implements AutoCloseable {
 
     /** Starts a request of one part. */
     private SendBatch withPart(SendOperation next, int takes, Start function, int key, long remoteAddress,
-            MemoryRegion region, long offset, int length) {
+            MemoryRegion region, long offset, long length) {
         BiasedLock entered = lock;
         if (entered.enterAsFirst()) {
             try {
@@ -1009,11 +1011,11 @@ public class SendBatch implements AutoCloseable {
     }
 
     private void start(SendOperation next, int takes, Start function, int key, long remoteAddress,
-            MemoryRegion region, long offset, int length) {
+            MemoryRegion region, long offset, long length) {
         QueuePairExOps to = ops;
         int after = after(takes);
         // checked before the operation that it belongs to
-        long address = region.addressOf(offset, length);
+        long address = region.entryAddress(offset, length);
         if ((after & PARTS) == 0) {
             if ((after & INLINE_DATA) == 0) {
                 throw SendQueue.tooMany(1, "queue pair", 0);
@@ -1024,7 +1026,7 @@ public class SendBatch implements AutoCloseable {
         function.in(to, key, remoteAddress, 0, 0);
         state = after;
         if ((after & PARTS) != 0) {
-            to.setSge(region.localKeyUnchecked(), address, length);
+            to.setSge(region.localKeyUnchecked(), address, (int) length);
         } else {
             to.setInlineData(address, length);
         }

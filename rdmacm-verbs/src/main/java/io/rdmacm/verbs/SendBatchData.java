@@ -93,14 +93,14 @@ final class SendBatchData {
     }
 
     /** Gives C a part of a region as inline data, which C copies. */
-    void setInline(MemoryRegion region, long offset, int length) {
+    void setInline(MemoryRegion region, long offset, long length) {
         long address = region.addressOf(offset, length);
         checkInline(region, address, length);
         ops.setInlineData(address, length);
     }
 
     /** Checks that the processor can read a part of a region, and that C has room for it. */
-    void checkInline(MemoryRegion region, long address, int length) {
+    void checkInline(MemoryRegion region, long address, long length) {
         requireRoom(length);
         long changes = domain.posts().changes();
         if (region != checkedRegion || changes != checkedAt || !region.ownsMemory()) {
@@ -111,7 +111,7 @@ final class SendBatchData {
     }
 
     /** Gives C a copy of a segment as inline data, because the segment may end, or be on the heap. */
-    void setInline(MemorySegment source, long offset, int length) {
+    void setInline(MemorySegment source, long offset, long length) {
         requireRoom(length);
         MemorySegment.copy(source, ValueLayout.JAVA_BYTE, offset, inline, ValueLayout.JAVA_BYTE, 0, length);
         ops.setInlineData(inline.address(), length);

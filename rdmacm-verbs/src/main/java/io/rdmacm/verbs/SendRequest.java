@@ -331,11 +331,11 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this request
      * @throws IndexOutOfBoundsException if the range is not within the region
      */
-    public SendRequest data(MemoryRegion region, long offset, int length) {
+    public SendRequest data(MemoryRegion region, long offset, long length) {
         checkedAt = NEVER;
         setData(region, offset, length);
         return this;
@@ -347,12 +347,12 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @param index the index of the entry; entries are set in order, from 0
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this request
      * @throws IndexOutOfBoundsException if the range is not within the region, or the request has no room for the entry
      * @throws IllegalArgumentException if the index would leave a gap
      */
-    public SendRequest data(int index, MemoryRegion region, long offset, int length) {
+    public SendRequest data(int index, MemoryRegion region, long offset, long length) {
         checkedAt = NEVER;
         setData(index, region, offset, length);
         return this;

@@ -118,13 +118,13 @@ public final class TagOperation {
      * @param index the index of the entry; entries are set in order, from 0
      * @param region the memory region, which must be open and have {@link AccessFlag#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this operation
      * @throws IndexOutOfBoundsException if the range is not within the region, or the operation has no room for the
      *        entry
      * @throws IllegalArgumentException if the index would leave a gap
      */
-    public TagOperation data(int index, MemoryRegion region, long offset, int length) {
+    public TagOperation data(int index, MemoryRegion region, long offset, long length) {
         int entries = Memory.getInt(address + NUM_SGE);
         if (index > entries) {
             throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries);

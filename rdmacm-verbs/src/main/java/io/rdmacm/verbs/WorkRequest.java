@@ -57,13 +57,13 @@ abstract sealed class WorkRequest<B extends RequestBlock> permits SendRequest, R
     }
 
     /** Makes one part of a region the whole scatter/gather list. */
-    final void setData(MemoryRegion region, long offset, int length) {
+    final void setData(MemoryRegion region, long offset, long length) {
         list.set(0, region, offset, length);
         Memory.putInt(address + NUM_SGE, 1);
     }
 
     /** Sets an entry of the scatter/gather list, which then ends with it. */
-    final void setData(int index, MemoryRegion region, long offset, int length) {
+    final void setData(int index, MemoryRegion region, long offset, long length) {
         if (index > entries()) {
             throw new IllegalArgumentException("entry " + index + " would leave a gap: the list has " + entries());
         }

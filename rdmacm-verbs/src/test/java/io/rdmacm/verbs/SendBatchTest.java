@@ -300,6 +300,7 @@ class SendBatchTest {
     void anOperationWhoseDataIsRefusedIsNotStarted() throws RdmaException {
         MemoryRegion closed = stack.domain().allocate(8, AccessFlag.LOCAL_WRITE);
         closed.close();
+        MemoryRegion huge = stack.domain().register(MemorySegment.ofAddress(1 << 20).reinterpret(1L << 33));
         int large = pair.capabilities().maxInlineData() + 1;
         FakeVerbs.reset();
         try (SendBatch batch = pair.startBatch()) {
@@ -318,11 +319,17 @@ class SendBatchTest {
             }
             assertThatIllegalArgumentException().isThrownBy(() -> batch.send(stack.region(), 0, large))
                     .withMessageContaining("allows " + (large - 1));
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inline(false).send(huge, 0, 1L << 32))
+                    .withMessageContaining("4294967296 bytes");
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("no request");
             batch.complete();
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_complete");
+        assertThat(calls(batch -> batch.send(huge, 1, 0xFFFF_FFFFL)))
+                .filteredOn(call -> call.function().equals("wr_set_sge"))
+                .singleElement().satisfies(call -> assertThat(call.arguments().get(3)).isEqualTo(0xFFFF_FFFFL));
+        huge.close();
     }
 
     @Test

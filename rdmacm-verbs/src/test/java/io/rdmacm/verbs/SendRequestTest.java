@@ -201,6 +201,20 @@ class SendRequestTest {
     }
 
     @Test
+    void aLengthHas32Bits() throws RdmaException {
+        MemorySegment memory = MemorySegment.ofAddress(1 << 20).reinterpret(1L << 33);
+        try (MemoryRegion large = stack.domain().register(memory)) {
+            request.data(large, 1, 0xFFFF_FFFFL);
+            byte[] before = block.memory().toArray(ValueLayout.JAVA_BYTE);
+            assertThat(ibv_sge.length(ibv_send_wr.sg_list(struct(1)).reinterpret(ibv_sge.sizeof()))).isEqualTo(-1);
+
+            assertThatIllegalArgumentException().isThrownBy(() -> request.data(large, 0, 1L << 32))
+                    .withMessageContaining("4294967296 bytes");
+            assertThat(block.memory().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+        }
+    }
+
+    @Test
     void theListEndsWithTheEntrySetLast() {
         request.data(0, stack.region(), 0, 1).data(1, stack.region(), 0, 1).data(2, stack.region(), 0, 1);
         assertThat(ibv_send_wr.num_sge(struct(1))).isEqualTo(3);
@@ -223,7 +237,7 @@ class SendRequestTest {
                 .isThrownBy(() -> request.data(-1, stack.region(), 0, 1));
         for (long[] range : new long[][] {{4096, 1}, {-1, 1}, {0, 4097}, {0, -1}, {Long.MAX_VALUE, 1}}) {
             assertThatExceptionOfType(IndexOutOfBoundsException.class)
-                    .isThrownBy(() -> request.data(stack.region(), range[0], (int) range[1]));
+                    .isThrownBy(() -> request.data(stack.region(), range[0], range[1]));
         }
         MemoryRegion closed = stack.domain().allocate(8);
         closed.close();

@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  * operation is not started, and its future fails. In a handler, a call that would wait throws IllegalStateException.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
- * {@link Connection}, if the operation failed or the connection has ended. An IndexOutOfBoundsException says that the
- * offset and the length are not within the region, or not within the remote memory, an IllegalArgumentException that
- * the region belongs to another protection domain than {@link Connection#protectionDomain()}. The memory of a region
+ * {@link Connection}, if the operation failed or the connection has ended. What is wrong with the arguments is thrown
+ * by the call: an IndexOutOfBoundsException if the offset and the length are not within the region, or not within the
+ * remote memory, an IllegalArgumentException if the region belongs to another protection domain than
+ * {@link Connection#protectionDomain()}, or lacks the LOCAL_WRITE that a read needs. The memory of a region
  * must not be changed, and the region not be closed, before the future completes. Dependent actions that are not
  * asynchronous run in the thread that drives the connection, see {@link ConnectionHandler}; they must not wait, and a
  * handler that would wait for a future of its own loop with {@code get} or {@code join} gets an IllegalStateException;
@@ -76,7 +77,7 @@ public final class AsyncOperations {
      * @param length the length in bytes
      * @return completes when the peer's device has acknowledged the message, or the peer has read it
      */
-    public CompletableFuture<Void> send(MemoryRegion region, long offset, int length) {
+    public CompletableFuture<Void> send(MemoryRegion region, long offset, long length) {
         if (connection.large().areFor(length)) {
             try {
                 connection.large().check(region, offset, length);
@@ -98,7 +99,7 @@ public final class AsyncOperations {
      * @param immediate the value, in the byte order of this machine
      * @return completes when the peer's device has acknowledged the message
      */
-    public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, int length, int immediate) {
+    public CompletableFuture<Void> sendWithImmediate(MemoryRegion region, long offset, long length, int immediate) {
         connection.large().requireOther(immediate);
         return operate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, immediate);
     }
@@ -143,11 +144,11 @@ public final class AsyncOperations {
      *
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read
+     * @param length how many bytes to read, less than 4 GiB
      * @param remote the peer's memory to read from
      * @return completes when the data has arrived
      */
-    public CompletableFuture<Void> read(MemoryRegion local, long offset, int length, RemoteMemory remote) {
+    public CompletableFuture<Void> read(MemoryRegion local, long offset, long length, RemoteMemory remote) {
         return operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0);
     }
 
@@ -156,11 +157,11 @@ public final class AsyncOperations {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to
      * @return completes when the peer's device has acknowledged the write
      */
-    public CompletableFuture<Void> write(MemoryRegion local, long offset, int length, RemoteMemory remote) {
+    public CompletableFuture<Void> write(MemoryRegion local, long offset, long length, RemoteMemory remote) {
         return operate(SendOpcode.RDMA_WRITE, local, offset, length, remote, 0);
     }
 
@@ -169,12 +170,12 @@ public final class AsyncOperations {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to
      * @param immediate the value for the peer, in the byte order of this machine
      * @return completes when the peer's device has acknowledged the write
      */
-    public CompletableFuture<Void> writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote,
+    public CompletableFuture<Void> writeWithImmediate(MemoryRegion local, long offset, long length, RemoteMemory remote,
             int immediate) {
         return operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, immediate);
     }
@@ -205,7 +206,7 @@ public final class AsyncOperations {
         return atomic(SendOpcode.ATOMIC_FETCH_AND_ADD, remote, summand, 0);
     }
 
-    private CompletableFuture<Void> operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
+    private CompletableFuture<Void> operate(SendOpcode opcode, MemoryRegion region, long offset, long length,
             @Nullable RemoteMemory remote, int immediate) {
         connection.operations().check(opcode, region, offset, length, remote, 0);
         return submit(Room.REQUEST, operation -> connection.operations().start(opcode, region, offset, length, remote,

@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Three ways to do the same</h2>
  *
- * <p>The methods of this class wait until they are done. Those of {@link #async()} return a CompletionStage. Those of
+ * <p>The methods of this class wait until they are done. Those of {@link #async()} return a future. Those of
  * {@link #queue()} call a handler and allocate nothing; they are for programs that keep many operations in flight.
  * Messages are received with {@link #receive}, or passed to the {@link ConnectionHandler} of the settings.
  *
@@ -75,7 +75,7 @@ import org.slf4j.LoggerFactory;
  * device retries; by default it does so without limit, and no message is lost.
  *
  * <p>{@code send(byte[])} and its variants copy a message into a buffer. {@link #message} lets the program fill in the
- * buffer itself, and {@link #send(MemoryRegion, long, int, Duration)} sends from memory that the program has
+ * buffer itself, and {@link #send(MemoryRegion, long, long, Duration)} sends from memory that the program has
  * registered.
  *
  * <p>Messages that are longer than the buffers of the peer can be sent if both peers set
@@ -328,7 +328,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         return operationQueue;
     }
 
-    /** {@return the operations of this connection that return a CompletionStage} */
+    /** {@return the operations of this connection that return a CompletableFuture} */
     public AsyncOperations async() {
         return asyncOperations;
     }
@@ -411,7 +411,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @throws RdmaException when the message was not sent, not acknowledged or not read, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the memory may still be in use
      */
-    public void send(MemoryRegion region, long offset, int length, Duration timeout)
+    public void send(MemoryRegion region, long offset, long length, Duration timeout)
             throws RdmaException, InterruptedException {
         if (large.areFor(length)) {
             large.check(region, offset, length);
@@ -499,7 +499,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @param local the region to read into, of {@link #protectionDomain()}, with
      *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the local region, in bytes
-     * @param length how many bytes to read
+     * @param length how many bytes to read, less than 4 GiB
      * @param remote the peer's memory to read from, which the peer has from {@link MemoryRegion#remoteMemory()}; the
      *        first {@code length} bytes of it are read
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
@@ -510,14 +510,14 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
      */
-    public void read(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
+    public void read(MemoryRegion local, long offset, long length, RemoteMemory remote, Duration timeout)
             throws RdmaException, InterruptedException {
         operate(SendOpcode.RDMA_READ, local, offset, length, remote, 0, timeout);
     }
 
     /**
      * Reads the peer's memory into several parts of local memory, which are filled one after the other, like
-     * {@link #read(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     * {@link #read(MemoryRegion, long, long, RemoteMemory, Duration)}.
      *
      * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
      * @param remote the peer's memory, of which as many bytes are read as the parts have
@@ -534,7 +534,7 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /**
      * Writes several parts of local memory to the peer's memory, one after the other, like
-     * {@link #write(MemoryRegion, long, int, RemoteMemory, Duration)}.
+     * {@link #write(MemoryRegion, long, long, RemoteMemory, Duration)}.
      *
      * @param parts at most {@link ConnectionSettings#scatterGather()} parts of regions of {@link #protectionDomain()}
      * @param remote the peer's memory, of which as many bytes are written as the parts have
@@ -555,7 +555,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      *
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to, which the peer has from {@link MemoryRegion#remoteMemory()}; the
      *        first {@code length} bytes of it are written
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
@@ -566,7 +566,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void write(MemoryRegion local, long offset, int length, RemoteMemory remote, Duration timeout)
+    public void write(MemoryRegion local, long offset, long length, RemoteMemory remote, Duration timeout)
             throws RdmaException, InterruptedException {
         operate(SendOpcode.RDMA_WRITE, local, offset, length, remote, 0, timeout);
     }
@@ -577,7 +577,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      *
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to; {@link RemoteMemory#NONE} to write no bytes
      * @param immediate the value for the peer, in the byte order of this machine; it is sent in network byte order
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
@@ -588,7 +588,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @throws RdmaException when the write failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the peer's memory may still be written
      */
-    public void writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote, int immediate,
+    public void writeWithImmediate(MemoryRegion local, long offset, long length, RemoteMemory remote, int immediate,
             Duration timeout) throws RdmaException, InterruptedException {
         operate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, immediate, timeout);
     }
@@ -1214,7 +1214,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Announces a large message if there is room. Takes the lock. */
-    boolean tryAnnounce(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
+    boolean tryAnnounce(MemoryRegion region, long offset, long length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
         large.check(region, offset, length);
         try (var _ = lock.hold()) {
@@ -1230,7 +1230,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Starts an operation if there is room. Takes the lock. */
-    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+    boolean tryOperate(SendOpcode opcode, MemoryRegion region, long offset, long length, @Nullable RemoteMemory remote,
             long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         operations.check(opcode, region, offset, length, remote, remoteOffset);
         try (var _ = lock.hold()) {
@@ -1328,7 +1328,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Announces a message, and waits until the peer has read it. */
-    private void sendLarge(MemoryRegion region, long offset, int length, @Nullable CachedRegistration registration,
+    private void sendLarge(MemoryRegion region, long offset, long length, @Nullable CachedRegistration registration,
             Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         try (var _ = lock.holdInterruptibly()) {
@@ -1342,7 +1342,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         large.check(data.byteSize());
         CachedRegistration registration = device.registrations().register(data);
         try {
-            sendLarge(registration.region(), registration.offset(), (int) data.byteSize(), registration, timeout);
+            sendLarge(registration.region(), registration.offset(), data.byteSize(), registration, timeout);
         } finally {
             try (var _ = lock.hold()) {
                 if (!large.uses(registration)) {
@@ -1352,7 +1352,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         }
     }
 
-    private void operate(SendOpcode opcode, MemoryRegion region, long offset, int length,
+    private void operate(SendOpcode opcode, MemoryRegion region, long offset, long length,
             @Nullable RemoteMemory remote, int immediate, Duration timeout) throws RdmaException, InterruptedException {
         Deadline deadline = Deadline.after(timeout);
         operations.check(opcode, region, offset, length, remote, 0);
@@ -1535,7 +1535,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     private RdmaException reasonOf(WorkCompletions completions) {
         RdmaException first = failure();
         boolean flushed = completions.status() == WorkCompletionStatus.WR_FLUSH_ERR;
-        return flushed && first != null ? first : new WorkCompletionException(completions.copy());
+        return flushed && first != null ? first : new WorkCompletionException(completions.copy(), toString());
     }
 
     private void disconnectQuietly() {

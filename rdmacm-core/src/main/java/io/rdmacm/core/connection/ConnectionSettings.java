@@ -522,7 +522,7 @@ public final class ConnectionSettings {
         /**
          * Sets which messages this side receives that are longer than {@link #messageSize}, if the peer sets this too.
          * The sender announces such a message, this side reads it ({@code IBV_WR_RDMA_READ}) into memory that it
-         * registers for this, and answers; {@link Connection#send(MemoryRegion, long, int, Duration)} and its kin wait
+         * registers for this, and answers; {@link Connection#send(MemoryRegion, long, long, Duration)} and its kin wait
          * for the answer. Shorter messages stay one send each. Implies {@link #agreedSizes}, with 16 bytes of private
          * data in place of 8; takes the immediate value 0x726d4a4c of messages; needs a message size of at least
          * {@value io.rdmacm.verbs.work.RemoteMemory#BYTES} bytes on both sides, and reads of the connection parameters.

@@ -143,7 +143,7 @@ final class LargeMessages implements ReceiveBuffer.Owner {
     }
 
     /** Checks whether a message can be announced. May be called without the lock. */
-    void check(MemoryRegion region, long offset, int length) throws RdmaException {
+    void check(MemoryRegion region, long offset, long length) throws RdmaException {
         operations.requireOwn(region);
         Objects.checkFromIndexSize(offset, length, region.length());
         check(length);
@@ -174,7 +174,7 @@ final class LargeMessages implements ReceiveBuffer.Owner {
      * @param registration closed when the peer cannot read it any more; null if the memory is the program's
      * @return the number of the message
      */
-    long announce(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context,
+    long announce(MemoryRegion region, long offset, long length, @Nullable OperationHandler handler, long context,
             @Nullable CachedRegistration registration) throws RdmaException {
         RemoteMemory source = region.remoteMemory().slice(offset, length);
         Outgoing next = new Outgoing(handler, context, registration);

@@ -93,7 +93,7 @@ public final class OperationQueue {
      * @return false if the queue is full, or the peer has no place for another large message
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean send(MemoryRegion region, long offset, int length, @Nullable OperationHandler handler, long context)
+    public boolean send(MemoryRegion region, long offset, long length, @Nullable OperationHandler handler, long context)
             throws RdmaException {
         if (connection.large().areFor(length)) {
             return connection.tryAnnounce(region, offset, length, handler, context);
@@ -113,7 +113,7 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean sendWithImmediate(MemoryRegion region, long offset, int length, int immediate,
+    public boolean sendWithImmediate(MemoryRegion region, long offset, long length, int immediate,
             @Nullable OperationHandler handler, long context) throws RdmaException {
         connection.large().requireOther(immediate);
         return connection.tryOperate(SendOpcode.SEND_WITH_IMM, region, offset, length, null, 0, immediate, handler,
@@ -125,7 +125,7 @@ public final class OperationQueue {
      *
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read
+     * @param length how many bytes to read, less than 4 GiB
      * @param remote the peer's memory to read from
      * @param remoteOffset where to read in it, in bytes
      * @param handler told when the data has arrived
@@ -133,7 +133,7 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean read(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
+    public boolean read(MemoryRegion local, long offset, long length, RemoteMemory remote, long remoteOffset,
             OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
         return connection.tryOperate(SendOpcode.RDMA_READ, local, offset, length, remote, remoteOffset, 0,
@@ -145,7 +145,7 @@ public final class OperationQueue {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to
      * @param remoteOffset where to write in it, in bytes
      * @param handler told when the peer's device has acknowledged the write; may be null
@@ -153,7 +153,7 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean write(MemoryRegion local, long offset, int length, RemoteMemory remote, long remoteOffset,
+    public boolean write(MemoryRegion local, long offset, long length, RemoteMemory remote, long remoteOffset,
             @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.RDMA_WRITE, local, offset, length, remote, remoteOffset, 0,
                 handler, context);
@@ -164,7 +164,7 @@ public final class OperationQueue {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write
+     * @param length how many bytes to write, less than 4 GiB
      * @param remote the peer's memory to write to
      * @param remoteOffset where to write in it, in bytes
      * @param immediate the value for the peer, in the byte order of this machine
@@ -173,7 +173,7 @@ public final class OperationQueue {
      * @return false if the queue is full
      * @throws RdmaException when the connection has ended or the device refuses the operation
      */
-    public boolean writeWithImmediate(MemoryRegion local, long offset, int length, RemoteMemory remote,
+    public boolean writeWithImmediate(MemoryRegion local, long offset, long length, RemoteMemory remote,
             long remoteOffset, int immediate, @Nullable OperationHandler handler, long context) throws RdmaException {
         return connection.tryOperate(SendOpcode.RDMA_WRITE_WITH_IMM, local, offset, length, remote, remoteOffset,
                 immediate, handler, context);

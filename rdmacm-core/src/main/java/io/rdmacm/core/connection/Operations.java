@@ -10,7 +10,9 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.ffi.EntryLength;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +59,7 @@ final class Operations {
      * @param awaited whether a thread waits for the operation
      * @return the number of the operation
      */
-    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+    long start(SendOpcode opcode, MemoryRegion region, long offset, long length, @Nullable RemoteMemory remote,
             long remoteOffset, int immediate, @Nullable OperationHandler handler, long context, boolean awaited)
             throws RdmaException {
         requireOwn(region);
@@ -108,6 +110,7 @@ final class Operations {
     void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
         requireOwn(region);
+        requireWritable(region);
         long remoteAddress = checkAtomic(remote, remoteOffset);
         requireDepth();
         SendRequest request = notInline(ring.next()).data(region, offset, ATOMIC_SIZE);
@@ -243,7 +246,7 @@ final class Operations {
         return inlineSize > 0 ? request.inline(false) : request;
     }
 
-    private static void setData(SendRequest request, MemoryRegion region, long offset, int length) {
+    private static void setData(SendRequest request, MemoryRegion region, long offset, long length) {
         request.data(region, offset, length);
         if (length == 0) {
             request.noData();
@@ -263,14 +266,24 @@ final class Operations {
     }
 
     /** Checks the arguments of an operation that may be started later. */
-    void check(SendOpcode opcode, MemoryRegion region, long offset, int length, @Nullable RemoteMemory remote,
+    void check(SendOpcode opcode, MemoryRegion region, long offset, long length, @Nullable RemoteMemory remote,
             long remoteOffset) {
         requireOwn(region);
-        Objects.checkFromIndexSize(offset, length, region.length());
+        Objects.checkFromIndexSize(offset, EntryLength.require(length), region.length());
         if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
             connection.requireTaken(length);
         } else {
+            if (opcode == SendOpcode.RDMA_READ) {
+                requireWritable(region);
+            }
             Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
+        }
+    }
+
+    /** Checks that what comes from the peer may be written to a region: the device would end the connection. */
+    private void requireWritable(MemoryRegion region) {
+        if (!region.access().contains(AccessFlag.LOCAL_WRITE)) {
+            throw new IllegalArgumentException(region + " lacks LOCAL_WRITE, which reads need, on " + connection);
         }
     }
 
@@ -282,6 +295,9 @@ final class Operations {
         }
         for (int i = 0; i < parts.size(); i++) {
             requireOwn(parts.region(i));
+            if (opcode == SendOpcode.RDMA_READ) {
+                requireWritable(parts.region(i));
+            }
         }
         if (opcode == SendOpcode.SEND) {
             connection.requireTaken(parts.bytes());

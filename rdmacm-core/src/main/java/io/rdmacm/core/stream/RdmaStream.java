@@ -446,7 +446,7 @@ public final class RdmaStream implements MetricSource, AutoCloseable {
      * @throws IndexOutOfBoundsException when the bytes are not within the region
      * @throws RdmaException when the stream has failed, see {@link RdmaStream}
      */
-    public int write(MemoryRegion region, long offset, int length) throws RdmaException {
+    public int write(MemoryRegion region, long offset, long length) throws RdmaException {
         return writer.write(region, offset, length);
     }
 
@@ -669,7 +669,7 @@ public final class RdmaStream implements MetricSource, AutoCloseable {
 
     /**
      * Returns the protection domain, which is that of all streams over the same device. Memory that is registered in it
-     * can be {@linkplain #write(MemoryRegion, long, int) written without copying}. It is closed when the last stream
+     * can be {@linkplain #write(MemoryRegion, long, long) written without copying}. It is closed when the last stream
      * over the device and all regions in it are closed.
      *
      * @return the domain

@@ -129,7 +129,7 @@ class StreamWriter {
     }
 
     /** Writes without waiting and without copying; returns how much. */
-    int write(MemoryRegion region, long offset, int length) throws RdmaException {
+    int write(MemoryRegion region, long offset, long length) throws RdmaException {
         try (var _ = turn.hold()) {
             if (!begin()) {
                 return 0;
@@ -139,9 +139,10 @@ class StreamWriter {
                         + ": register memory in stream.protectionDomain()");
             }
             Objects.checkFromIndexSize(offset, length, region.length());
+            long most = Math.min(length, Integer.MAX_VALUE);
             int total = 0;
-            while (total < length && canSend(false)) {
-                int part = Math.min(Math.min(length - total, LONGEST_LENT), core.sending().room());
+            while (total < most && canSend(false)) {
+                int part = (int) Math.min(Math.min(most - total, LONGEST_LENT), core.sending().room());
                 if (!postLent(region, offset + total, part, total)) {
                     break;
                 }

@@ -152,6 +152,17 @@ class ScatterGatherDeviceTest {
                     ScatterGatherList.allocate(1).add(foreign, 0, 1), Peers.TIMEOUT))
                     .withMessageContaining("another protection domain");
         }
+        // The device would end the connection.
+        try (MemoryRegion notWritable = client.protectionDomain().allocate(64)) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> client.read(notWritable, 0, 8, remote.remoteMemory(), Peers.TIMEOUT))
+                    .withMessageContaining("LOCAL_WRITE");
+            assertThatIllegalArgumentException().isThrownBy(() -> client.read(
+                    ScatterGatherList.allocate(1).add(notWritable, 0, 8), remote.remoteMemory(), Peers.TIMEOUT))
+                    .withMessageContaining("LOCAL_WRITE");
+            assertThatIllegalArgumentException().isThrownBy(() -> client.queue().fetchAndAdd(notWritable, 0,
+                    remote.remoteMemory(), 0, 1, (_, _, _) -> { }, 0)).withMessageContaining("LOCAL_WRITE");
+        }
         client.send(parts(), Peers.TIMEOUT);
         server.receive(Peers.TIMEOUT).close();
     }

@@ -169,7 +169,7 @@ final class RpingConnection implements AutoCloseable {
                     + buffer.length() + " of this server: start it with -S " + source.length());
         }
         transfer.id(Work.READ.ordinal()).rdmaRead(source.address(), source.key())
-                .data(buffer, 0, (int) source.length());
+                .data(buffer, 0, source.length());
         pair.postSend(transfer);
         await(Work.READ);
         options.debug("read the ping");

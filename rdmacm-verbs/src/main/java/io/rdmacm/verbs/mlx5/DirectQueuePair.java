@@ -249,15 +249,15 @@ public final class DirectQueuePair implements AutoCloseable {
      *
      * @param id what {@link #poll} returns when the request has completed
      * @param offset where the local data begins in the region, in bytes
-     * @param length the number of bytes, at least 1
+     * @param length the number of bytes, at least 1 and less than 2 GiB
      * @param remoteAddress where the data begins in the peer's memory
      * @throws IndexOutOfBoundsException if the data is not in the region
-     * @throws IllegalArgumentException if the length is less than 1
+     * @throws IllegalArgumentException if the length is out of range
      * @throws IllegalStateException if the queue pair is closed, or neither {@link #writeFrom} nor {@link #readInto}
      *         has succeeded
      * @throws RdmaException ENOMEM if the queue is full: poll first
      */
-    public void post(long id, long offset, int length, long remoteAddress) throws RdmaException {
+    public void post(long id, long offset, long length, long remoteAddress) throws RdmaException {
         Bias bias = lock.enter();
         try {
             write(id, offset, length, remoteAddress);
@@ -273,11 +273,11 @@ public final class DirectQueuePair implements AutoCloseable {
      *
      * @param id what {@link #poll} returns when the request has completed
      * @param offset where the local data begins in the region, in bytes
-     * @param length the number of bytes, at least 1
+     * @param length the number of bytes, at least 1 and less than 2 GiB
      * @param remoteAddress where the data begins in the peer's memory
      * @throws RdmaException ENOMEM if the queue is full
      */
-    public void append(long id, long offset, int length, long remoteAddress) throws RdmaException {
+    public void append(long id, long offset, long length, long remoteAddress) throws RdmaException {
         Bias bias = lock.enter();
         try {
             write(id, offset, length, remoteAddress);
@@ -347,22 +347,22 @@ public final class DirectQueuePair implements AutoCloseable {
         }
     }
 
-    private void write(long id, long offset, int length, long remoteAddress) throws RdmaException {
+    private void write(long id, long offset, long length, long remoteAddress) throws RdmaException {
         int next = posted;
         if (next - completed >= limit) {
             throw full();
         }
         Objects.checkFromIndexSize(offset, length, bytes);
-        if (length == 0) {
-            // which the card would take for 2 GiB
-            throw new IllegalArgumentException("requests move at least 1 byte");
+        if (length == 0 || length > Integer.MAX_VALUE) {
+            // The card counts with 31 bits, and takes 0 for 2 GiB.
+            throw new IllegalArgumentException("requests move at least 1 byte and less than 2 GiB, not " + length);
         }
         int slot = next & (ids.length - 1);
         ids[slot] = id;
         long entry = entries + (long) slot * stride;
         Memory.putInt(entry, (int) control(next));
         Memory.putLong(entry + REMOTE_ADDRESS, Long.reverseBytes(remoteAddress));
-        Memory.putInt(entry + LENGTH, NetworkOrder.toNetwork(length));
+        Memory.putInt(entry + LENGTH, NetworkOrder.toNetwork((int) length));
         Memory.putLong(entry + ADDRESS, Long.reverseBytes(start + offset));
         posted = next + 1;
     }

@@ -9,6 +9,7 @@ import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_sge;
 import io.rdmacm.verbs.MemoryRegion;
+import io.rdmacm.verbs.internal.ffi.EntryLength;
 import io.rdmacm.verbs.internal.ffi.Memory;
 
 /** Memory that is put together from parts of regions (mlx5dv_wr_post(3), {@code mlx5dv_wr_mr_list}). */
@@ -22,17 +23,17 @@ public final class ListLayout extends MkeyLayout {
      *
      * @param region the memory region
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, at least 1
+     * @param length the length in bytes, at least 1 and less than 4 GiB
      */
-    public record Part(MemoryRegion region, long offset, int length) {
+    public record Part(MemoryRegion region, long offset, long length) {
         /**
          * Checks the length.
          *
-         * @throws IllegalArgumentException if it is less than 1
+         * @throws IllegalArgumentException if it is out of range
          */
         public Part {
             Objects.requireNonNull(region, "region");
-            if (length < 1) {
+            if (EntryLength.require(length) < 1) {
                 throw new IllegalArgumentException("a part needs at least 1 byte, not " + length);
             }
         }
@@ -56,7 +57,7 @@ public final class ListLayout extends MkeyLayout {
             Part part = parts[i];
             long struct = structs.address() + i * ibv_sge.sizeof();
             Memory.putLong(struct + ibv_sge.addr$offset(), addressOf(part.region, part.offset, part.length));
-            Memory.putInt(struct + ibv_sge.length$offset(), part.length);
+            Memory.putInt(struct + ibv_sge.length$offset(), (int) part.length);
             Memory.putInt(struct + ibv_sge.lkey$offset(), part.region.localKey());
         }
         return new ListLayout(structs, List.of(parts).stream().map(Part::region).toList());

@@ -84,13 +84,13 @@ public final class Mlx5Batch extends SendBatch {
      *
      * @param key the key
      * @param offset the offset in the memory that the key refers to, in bytes
-     * @param length the length in bytes
+     * @param length the length in bytes, less than 4 GiB
      * @return this batch
      * @throws IllegalArgumentException if a number is negative, or the key belongs to another protection domain
      * @throws IllegalStateException if the request takes no data, or has it already
      */
     @CFunction("ibv_wr_set_sge")
-    public Mlx5Batch data(Mkey key, long offset, int length) {
+    public Mlx5Batch data(Mkey key, long offset, long length) {
         requireDomain(key);
         if (offset < 0 || length < 0) {
             throw new IllegalArgumentException("neither the offset nor the length can be negative: " + offset + ", "

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>{@code
  * try (CachedRegistration cached = cache.register(memory)) {
- *     connection.send(cached.region(), cached.offset(), (int) cached.length(), TIMEOUT);
+ *     connection.send(cached.region(), cached.offset(), cached.length(), TIMEOUT);
  * }
  * }</pre>
  *
