@@ -624,7 +624,7 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param region the memory to read into, writable for the device ({@link AccessFlag#LOCAL_WRITE})
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read, less than 4 GiB
+     * @param length how many bytes to read, less than 2 GiB
      * @param flags the options of the request
      * @param remote the memory to read from, as the peer's {@link MemoryRegion#remoteMemory()} returned it
      * @throws IndexOutOfBoundsException when the length is more than that of the remote memory
@@ -658,7 +658,7 @@ public final class Endpoint extends NativeObject {
      * @param context comes back with the completion
      * @param region where the data is
      * @param offset where it begins in the region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param flags the options of the request
      * @param remote the memory to write to, as the peer's {@link MemoryRegion#remoteMemory()} returned it
      * @throws IndexOutOfBoundsException when the length is more than that of the remote memory

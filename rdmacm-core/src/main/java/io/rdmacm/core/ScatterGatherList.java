@@ -55,11 +55,11 @@ public final class ScatterGatherList {
      *
      * @param region the region, which must still be open when the list is posted
      * @param offset where the part begins in the region, in bytes
-     * @param length the length of the part in bytes, less than 4 GiB
+     * @param length the length of the part in bytes, less than 2 GiB
      * @return this list
      * @throws IllegalStateException when the list is full
      * @throws IndexOutOfBoundsException when the part is not within the region
-     * @throws IllegalArgumentException when all parts together would have 4 GiB or more
+     * @throws IllegalArgumentException when all parts together would have 2 GiB or more
      */
     public ScatterGatherList add(MemoryRegion region, long offset, long length) {
         if (size == regions.length) {
@@ -67,7 +67,7 @@ public final class ScatterGatherList {
         }
         Objects.checkFromIndexSize(offset, length, region.length());
         // Drivers add lengths up with 32 bits.
-        long sum = EntryLength.require(bytes + length);
+        long sum = EntryLength.require(bytes + EntryLength.require(length));
         regions[size] = region;
         offsets[size] = offset;
         lengths[size] = length;

@@ -17,7 +17,7 @@ import io.rdmacm.verbs.work.MemoryAdvice;
  *
  * @param region the region
  * @param offset the offset of the part in the region, in bytes
- * @param length its length in bytes, less than 4 GiB
+ * @param length its length in bytes, less than 2 GiB
  */
 public record MemoryRange(MemoryRegion region, long offset, long length) {
     /** Creates a range. It is checked against the bounds of the region only when it is used. */

@@ -50,7 +50,7 @@ public final class ReceiveRequest extends WorkRequest<ReceiveRequests> {
      * @param index the index of the entry; entries are set in order, from 0
      * @param region the memory region, which must be open and have {@link AccessFlag#LOCAL_WRITE}
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this request
      * @throws IndexOutOfBoundsException if the range is not within the region, or the request has no room for the entry
      * @throws IllegalArgumentException if the region does not have {@link AccessFlag#LOCAL_WRITE}, or the index would

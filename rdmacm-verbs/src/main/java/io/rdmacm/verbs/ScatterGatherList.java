@@ -54,7 +54,7 @@ public final class ScatterGatherList {
      * @param index the index of the part; parts are set in order, from 0
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this list
      * @throws IndexOutOfBoundsException if the range is not within the region, or the list has no room for the part
      * @throws IllegalArgumentException if the index would leave a gap

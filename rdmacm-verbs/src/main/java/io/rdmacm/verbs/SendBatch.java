@@ -271,7 +271,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
@@ -355,7 +355,7 @@ public class SendBatch implements AutoCloseable {
      * @param remoteKey the remote key of the peer's memory region or window
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair does not allow as much data, or the data is inline and the
@@ -373,7 +373,7 @@ public class SendBatch implements AutoCloseable {
      * @param remote the memory to write to
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
      */
@@ -441,7 +441,7 @@ public class SendBatch implements AutoCloseable {
      * @param remoteKey the remote key of the peer's memory region or window
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
@@ -458,7 +458,7 @@ public class SendBatch implements AutoCloseable {
      * @param remote the memory to read from
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region, or longer than the remote memory
      */
@@ -659,7 +659,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the queue pair allows no scatter/gather entries
@@ -715,7 +715,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param region the memory region, of the protection domain of the queue pair, in memory of this process
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the region
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows, or the region belongs to
@@ -743,7 +743,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param source the memory to copy; it can be changed as soon as this method returns
      * @param offset the offset in the segment, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IndexOutOfBoundsException if the range is not within the segment
      * @throws IllegalArgumentException if the inline data exceeds what the queue pair allows
@@ -893,7 +893,7 @@ public class SendBatch implements AutoCloseable {
      *
      * @param key the local key
      * @param address the address in work requests
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @hidden
      */
     protected final void driverData(int key, long address, long length) {

@@ -331,7 +331,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      *
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this request
      * @throws IndexOutOfBoundsException if the range is not within the region
      */
@@ -347,7 +347,7 @@ public final class SendRequest extends WorkRequest<SendRequests> {
      * @param index the index of the entry; entries are set in order, from 0
      * @param region the memory region, which must be open
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this request
      * @throws IndexOutOfBoundsException if the range is not within the region, or the request has no room for the entry
      * @throws IllegalArgumentException if the index would leave a gap

@@ -35,6 +35,11 @@ final class VerbsAccessor extends VerbsAccess {
     }
 
     @Override
+    public boolean isReadOnlyForDevice(MemoryRegion region) {
+        return region.isReadOnlyForDevice();
+    }
+
+    @Override
     public long addressOf(NativeObject object) {
         return object.address();
     }

@@ -319,16 +319,16 @@ class SendBatchTest {
             }
             assertThatIllegalArgumentException().isThrownBy(() -> batch.send(stack.region(), 0, large))
                     .withMessageContaining("allows " + (large - 1));
-            assertThatIllegalArgumentException().isThrownBy(() -> batch.inline(false).send(huge, 0, 1L << 32))
-                    .withMessageContaining("4294967296 bytes");
+            assertThatIllegalArgumentException().isThrownBy(() -> batch.inline(false).send(huge, 0, 1L << 31))
+                    .withMessageContaining("2147483648 bytes");
             assertThatIllegalStateException().isThrownBy(() -> batch.inlineData(BYTES, 0, 1))
                     .withMessageContaining("no request");
             batch.complete();
         }
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_complete");
-        assertThat(calls(batch -> batch.send(huge, 1, 0xFFFF_FFFFL)))
+        assertThat(calls(batch -> batch.send(huge, 1, Integer.MAX_VALUE)))
                 .filteredOn(call -> call.function().equals("wr_set_sge"))
-                .singleElement().satisfies(call -> assertThat(call.arguments().get(3)).isEqualTo(0xFFFF_FFFFL));
+                .singleElement().satisfies(call -> assertThat(call.arguments().get(3)).isEqualTo((long) Integer.MAX_VALUE));
         huge.close();
     }
 

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * operation is not started, and its future fails. In a handler, a call that would wait throws IllegalStateException.
  *
  * <p>All methods may be called from any thread. A future fails with an {@link RdmaException}, as described in
- * {@link Connection}, if the operation failed or the connection has ended. What is wrong with the arguments is thrown
- * by the call: an IndexOutOfBoundsException if the offset and the length are not within the region, or not within the
+ * {@link Connection}, if the operation failed or the connection has ended. Wrong arguments make the call
+ * itself throw: an IndexOutOfBoundsException if the offset and the length are not within the region, or not within the
  * remote memory, an IllegalArgumentException if the region belongs to another protection domain than
  * {@link Connection#protectionDomain()}, or lacks the LOCAL_WRITE that a read needs. The memory of a region
  * must not be changed, and the region not be closed, before the future completes. Dependent actions that are not
@@ -144,7 +144,7 @@ public final class AsyncOperations {
      *
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read, less than 4 GiB
+     * @param length how many bytes to read, less than 2 GiB
      * @param remote the peer's memory to read from
      * @return completes when the data has arrived
      */
@@ -157,7 +157,7 @@ public final class AsyncOperations {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to
      * @return completes when the peer's device has acknowledged the write
      */
@@ -170,7 +170,7 @@ public final class AsyncOperations {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to
      * @param immediate the value for the peer, in the byte order of this machine
      * @return completes when the peer's device has acknowledged the write

@@ -499,13 +499,13 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @param local the region to read into, of {@link #protectionDomain()}, with
      *        {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the local region, in bytes
-     * @param length how many bytes to read, less than 4 GiB
+     * @param length how many bytes to read, less than 2 GiB
      * @param remote the peer's memory to read from, which the peer has from {@link MemoryRegion#remoteMemory()}; the
      *        first {@code length} bytes of it are read
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
      * @throws IndexOutOfBoundsException when the offset and the length are not within the local region, or the length
      *         is more than that of the remote memory
-     * @throws IllegalArgumentException when the region belongs to another protection domain
+     * @throws IllegalArgumentException when the region belongs to another protection domain, or lacks LOCAL_WRITE
      * @throws WorkCompletionException when the peer does not permit the read, which also ends the connection
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
@@ -523,6 +523,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      * @param remote the peer's memory, of which as many bytes are read as the parts have
      * @param timeout the longest time to wait; the local memory may still be written after it has run out
      * @throws IllegalArgumentException when there are too many parts, or a region belongs to another protection domain
+     *         or lacks LOCAL_WRITE
      * @throws IndexOutOfBoundsException when the parts have more bytes than the remote memory
      * @throws RdmaException when the read failed or did not complete in time, see {@link Connection}
      * @throws InterruptedException when this thread was interrupted; the local memory may still be written
@@ -555,7 +556,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      *
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to, which the peer has from {@link MemoryRegion#remoteMemory()}; the
      *        first {@code length} bytes of it are written
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
@@ -577,7 +578,7 @@ public final class Connection implements MetricSource, AutoCloseable {
      *
      * @param local the region to write from, of {@link #protectionDomain()}
      * @param offset where the data is in the local region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to; {@link RemoteMemory#NONE} to write no bytes
      * @param immediate the value for the peer, in the byte order of this machine; it is sent in network byte order
      * @param timeout the longest time to wait; the peer's memory may still be written after it has run out
@@ -1265,6 +1266,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     boolean tryAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, OperationHandler handler, long context) throws RdmaException {
         Objects.requireNonNull(handler, "handler");
+        long ignored = operations.checkAtomic(region, remote, remoteOffset);
         try (var _ = lock.hold()) {
             if (!tryRoom(Room.REQUEST)) {
                 return false;

@@ -125,7 +125,7 @@ public final class OperationQueue {
      *
      * @param local the region to read into, with {@link io.rdmacm.verbs.work.AccessFlag#LOCAL_WRITE}
      * @param offset where the data goes in the region, in bytes
-     * @param length how many bytes to read, less than 4 GiB
+     * @param length how many bytes to read, less than 2 GiB
      * @param remote the peer's memory to read from
      * @param remoteOffset where to read in it, in bytes
      * @param handler told when the data has arrived
@@ -145,7 +145,7 @@ public final class OperationQueue {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to
      * @param remoteOffset where to write in it, in bytes
      * @param handler told when the peer's device has acknowledged the write; may be null
@@ -164,7 +164,7 @@ public final class OperationQueue {
      *
      * @param local the region to write from
      * @param offset where the data is in the region, in bytes
-     * @param length how many bytes to write, less than 4 GiB
+     * @param length how many bytes to write, less than 2 GiB
      * @param remote the peer's memory to write to
      * @param remoteOffset where to write in it, in bytes
      * @param immediate the value for the peer, in the byte order of this machine

@@ -10,9 +10,9 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.EntryLength;
 import io.rdmacm.verbs.pool.RegisteredSlice;
-import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.SendOpcode;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * loop held, after the caller has made sure that there is room.
  */
 final class Operations {
+    private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final int ATOMIC_SIZE = Long.BYTES;
 
     private final Connection connection;
@@ -109,9 +110,7 @@ final class Operations {
      */
     void startAtomic(SendOpcode opcode, MemoryRegion region, long offset, RemoteMemory remote, long remoteOffset,
             long first, long second, @Nullable OperationHandler handler, long context) throws RdmaException {
-        requireOwn(region);
-        requireWritable(region);
-        long remoteAddress = checkAtomic(remote, remoteOffset);
+        long remoteAddress = checkAtomic(region, remote, remoteOffset);
         requireDepth();
         SendRequest request = notInline(ring.next()).data(region, offset, ATOMIC_SIZE);
         if (opcode == SendOpcode.ATOMIC_CMP_AND_SWP) {
@@ -273,7 +272,7 @@ final class Operations {
         if (opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_WITH_IMM) {
             connection.requireTaken(length);
         } else {
-            if (opcode == SendOpcode.RDMA_READ) {
+            if (opcode == SendOpcode.RDMA_READ && length > 0) {
                 requireWritable(region);
             }
             Objects.checkFromIndexSize(remoteOffset, length, Objects.requireNonNull(remote, "remote").length());
@@ -282,8 +281,9 @@ final class Operations {
 
     /** Checks that what comes from the peer may be written to a region: the device would end the connection. */
     private void requireWritable(MemoryRegion region) {
-        if (!region.access().contains(AccessFlag.LOCAL_WRITE)) {
-            throw new IllegalArgumentException(region + " lacks LOCAL_WRITE, which reads need, on " + connection);
+        if (VERBS.isReadOnlyForDevice(region)) {
+            throw new IllegalArgumentException(region + " lacks LOCAL_WRITE, which reads and atomic operations need, on "
+                    + connection);
         }
     }
 
@@ -304,6 +304,13 @@ final class Operations {
         } else {
             Objects.checkFromIndexSize(remoteOffset, parts.bytes(), Objects.requireNonNull(remote, "remote").length());
         }
+    }
+
+    /** Checks the arguments of an atomic operation, and returns the address of what it changes. */
+    long checkAtomic(MemoryRegion region, RemoteMemory remote, long remoteOffset) {
+        requireOwn(region);
+        requireWritable(region);
+        return checkAtomic(remote, remoteOffset);
     }
 
     /** Checks what an atomic operation changes, and returns its address. */

@@ -440,7 +440,7 @@ public final class RdmaStream implements MetricSource, AutoCloseable {
      *
      * @param region memory that was registered in {@link #protectionDomain()}
      * @param offset of the bytes in the region
-     * @param length the number of bytes
+     * @param length the number of bytes, of which a call takes at most {@code Integer.MAX_VALUE}
      * @return the number of bytes, which may be less than there are; 0 when there is no room
      * @throws IllegalArgumentException when the region belongs to another protection domain
      * @throws IndexOutOfBoundsException when the bytes are not within the region

@@ -252,7 +252,7 @@ public final class DirectQueuePair implements AutoCloseable {
      * @param length the number of bytes, at least 1 and less than 2 GiB
      * @param remoteAddress where the data begins in the peer's memory
      * @throws IndexOutOfBoundsException if the data is not in the region
-     * @throws IllegalArgumentException if the length is out of range
+     * @throws IllegalArgumentException if the length is 0, or 2 GiB or more
      * @throws IllegalStateException if the queue pair is closed, or neither {@link #writeFrom} nor {@link #readInto}
      *         has succeeded
      * @throws RdmaException ENOMEM if the queue is full: poll first

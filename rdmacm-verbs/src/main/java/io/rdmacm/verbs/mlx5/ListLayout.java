@@ -23,7 +23,7 @@ public final class ListLayout extends MkeyLayout {
      *
      * @param region the memory region
      * @param offset the offset in the region, in bytes
-     * @param length the length in bytes, at least 1 and less than 4 GiB
+     * @param length the length in bytes, at least 1 and less than 2 GiB
      */
     public record Part(MemoryRegion region, long offset, long length) {
         /**

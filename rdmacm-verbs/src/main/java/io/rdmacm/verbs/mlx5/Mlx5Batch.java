@@ -84,7 +84,7 @@ public final class Mlx5Batch extends SendBatch {
      *
      * @param key the key
      * @param offset the offset in the memory that the key refers to, in bytes
-     * @param length the length in bytes, less than 4 GiB
+     * @param length the length in bytes, less than 2 GiB
      * @return this batch
      * @throws IllegalArgumentException if a number is negative, or the key belongs to another protection domain
      * @throws IllegalStateException if the request takes no data, or has it already

@@ -11,7 +11,8 @@ import java.util.Objects;
  *
  * <p>It is encoded in {@value #BYTES} bytes, in network byte order: the address, the key, and the length in 8, 4 and 8
  * bytes; or, in the compact form, in {@value #COMPACT_BYTES} bytes with a length of 4. Programs in C have structs of
- * their own: read the address and the key as they are there, and create this with a length that you know.
+ * their own: read the address and the key as they are laid out there, and create a RemoteMemory with a length that you
+ * know.
  *
  * @param address the address of the first byte, unsigned
  * @param key the remote key, unsigned

@@ -21,17 +21,22 @@ public class WorkCompletionException extends RdmaException {
      * @param completion a completion whose status is not SUCCESS
      */
     public WorkCompletionException(WorkCompletion completion) {
-        this(completion, "queue pair " + completion.queuePairNumber());
+        this("", completion);
     }
 
     /**
-     * Creates the exception for a completion of something that has a better name than a queue pair.
+     * Creates the exception for a completion, with a message that names more than the queue pair.
      *
      * @param completion a completion whose status is not SUCCESS
-     * @param of what the work request was posted for
+     * @param subject what the work request was posted for, such as a connection
      */
-    public WorkCompletionException(WorkCompletion completion, String of) {
-        super("ibv_poll_cq", "work request " + completion.workRequestId() + " on " + of + " failed: " + completion.status() + ", vendor error 0x"
+    public WorkCompletionException(WorkCompletion completion, String subject) {
+        this(" of " + subject, completion);
+    }
+
+    private WorkCompletionException(String of, WorkCompletion completion) {
+        super("ibv_poll_cq", "work request " + completion.workRequestId() + " on queue pair "
+                + completion.queuePairNumber() + of + " failed: " + completion.status() + ", vendor error 0x"
                 + Integer.toHexString(completion.vendorError()) + hint(completion.status()));
         this.completion = completion;
         this.status = completion.status();

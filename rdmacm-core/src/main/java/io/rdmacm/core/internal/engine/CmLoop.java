@@ -35,7 +35,7 @@ public final class CmLoop {
     static final int EVENTS_BETWEEN_TASKS = 8;
     /** How many of these tasks are run at most before those that wait until no event is at hand. */
     static final int TASKS_BEFORE_IDLE = 8;
-    /** How many events are handled at most before these. */
+    /** How many events are handled at most before those that wait until no event is at hand. */
     static final int EVENTS_BEFORE_IDLE = 32;
 
     private static final Logger LOG = LoggerFactory.getLogger(CmLoop.class);
@@ -307,8 +307,8 @@ public final class CmLoop {
     }
 
     /**
-     * Runs a task when no event is at hand and nothing waits for a free moment, or after a bounded number of those that
-     * do. Called by the thread of the loop.
+     * Runs a task when no event is at hand and nothing waits for a free moment, or after a bounded number of events or
+     * of those that wait. Called by the thread of the loop.
      */
     public void whenIdle(Runnable task) {
         whenIdle.add(task);
@@ -403,12 +403,14 @@ public final class CmLoop {
             LOG.error("connection-manager events can no longer be read", e);
             return e;
         }
-        if (!whenIdle.isEmpty() && (any ? ++eventsBeforeIdle >= EVENTS_BEFORE_IDLE
-                : whenFree.isEmpty() || tasksBeforeIdle >= TASKS_BEFORE_IDLE)) {
+        boolean idle = !whenIdle.isEmpty() && (any ? ++eventsBeforeIdle >= EVENTS_BEFORE_IDLE
+                : whenFree.isEmpty() || tasksBeforeIdle >= TASKS_BEFORE_IDLE);
+        if (idle) {
             runWhenIdle();
-        } else if (untilAlarm.isZero() && any && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
+        }
+        if (any && untilAlarm.isZero() && eventsWhileDue < EVENTS_BEFORE_ALARMS) {
             eventsWhileDue++;
-        } else if (untilAlarm.isZero() || !any) {
+        } else if (any ? untilAlarm.isZero() : !idle) {
             runAlarms();
         }
         if (!whenFree.isEmpty() && (!any || ++eventsWhileNotFree >= EVENTS_BETWEEN_TASKS)) {

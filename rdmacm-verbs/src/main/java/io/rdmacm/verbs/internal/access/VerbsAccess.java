@@ -74,6 +74,9 @@ public abstract class VerbsAccess {
     /** Starts a batch again, which is to be completed or closed. */
     public abstract void start(SendBatch batch);
 
+    /** Returns whether the device is known to have no write access to a region. */
+    public abstract boolean isReadOnlyForDevice(MemoryRegion region);
+
     /** Returns the address of the C object, whether or not it is open. */
     public abstract long addressOf(NativeObject object);
 
