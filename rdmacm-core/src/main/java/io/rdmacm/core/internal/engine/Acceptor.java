@@ -243,11 +243,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
      * Waits for an established connection, and takes it, without a thread: the future is completed by a worker. If it
      * was completed otherwise before, the next one who waits gets the connection.
      *
-     * @param made what the future is completed with
+     * @param wrap makes of a link what the future is completed with
      */
-    public <T> CompletableFuture<T> acceptAsync(Function<L, T> made) {
+    public <T> CompletableFuture<T> acceptAsync(Function<L, T> wrap) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        Waiter<L, T> waiter = new Waiter<>(made, result);
+        Waiter<L, T> waiter = new Waiter<>(wrap, result);
         try (var _ = lock.hold()) {
             requireNoTaker();
             waiters.add(waiter);
@@ -327,11 +327,11 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
     }
 
     /** Who waits for a connection without a thread. */
-    private record Waiter<L, T>(Function<L, T> made, CompletableFuture<T> result) {
+    private record Waiter<L, T>(Function<L, T> wrap, CompletableFuture<T> result) {
         boolean complete(L link) {
             T value;
             try {
-                value = made.apply(link);
+                value = wrap.apply(link);
             } catch (RuntimeException | Error e) {
                 result.completeExceptionally(e);
                 return false;
