@@ -32,10 +32,10 @@ final class Operations {
         connection.arrive(new Completion(Connection.NUMBER, null, null, connection.ring::end));
     }
 
-    long start(SendOpcode opcode, MemoryRegion region, long offset, int length, RemoteMemory remote, long remoteOffset,
+    long start(SendOpcode opcode, MemoryRegion region, long offset, long length, RemoteMemory remote, long remoteOffset,
             int immediate, OperationHandler handler, long context, boolean awaited) {
         connection.ring.begin();
-        MemorySegment.copy(MemoryRegion.read(remote, remoteOffset, length), 0, region.memory(), offset, length);
+        MemorySegment.copy(MemoryRegion.read(remote, remoteOffset, (int) length), 0, region.memory(), offset, length);
         connection.arrive(new Completion(Connection.NUMBER, null, null, () -> {
             connection.ring.end();
             handler.completed(connection, context, null);
