@@ -328,7 +328,8 @@ class SendBatchTest {
         assertThat(FakeVerbs.functions()).containsExactly("wr_start", "wr_complete");
         assertThat(calls(batch -> batch.send(huge, 1, Integer.MAX_VALUE)))
                 .filteredOn(call -> call.function().equals("wr_set_sge"))
-                .singleElement().satisfies(call -> assertThat(call.arguments().get(3)).isEqualTo((long) Integer.MAX_VALUE));
+                .singleElement().satisfies(call -> assertThat(call.arguments().get(3))
+                        .isEqualTo((long) Integer.MAX_VALUE));
         huge.close();
     }
 

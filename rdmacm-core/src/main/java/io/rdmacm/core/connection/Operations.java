@@ -282,8 +282,8 @@ final class Operations {
     /** Checks that what comes from the peer may be written to a region: the device would end the connection. */
     private void requireWritable(MemoryRegion region) {
         if (VERBS.isReadOnlyForDevice(region)) {
-            throw new IllegalArgumentException(region + " lacks LOCAL_WRITE, which reads and atomic operations need, on "
-                    + connection);
+            throw new IllegalArgumentException(region + " lacks LOCAL_WRITE, which reads and atomic operations need,"
+                    + " on " + connection);
         }
     }
 
