@@ -233,7 +233,8 @@ public final class OperationQueue {
      * Compares 8 bytes of the peer's memory with a value, and if they are equal, replaces them
      * ({@code IBV_WR_ATOMIC_CMP_AND_SWP}).
      *
-     * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
+     * @param local the region with LOCAL_WRITE where the value before goes, 8 bytes, in the byte order of the peer's
+     *        machine
      * @param offset where it goes in the region, in bytes
      * @param remote the peer's memory
      * @param remoteOffset where the 8 bytes are in it
@@ -254,7 +255,8 @@ public final class OperationQueue {
     /**
      * Adds to 8 bytes of the peer's memory ({@code IBV_WR_ATOMIC_FETCH_AND_ADD}).
      *
-     * @param local the region where the value before goes, 8 bytes, in the byte order of the peer's machine
+     * @param local the region with LOCAL_WRITE where the value before goes, 8 bytes, in the byte order of the peer's
+     *        machine
      * @param offset where it goes in the region, in bytes
      * @param remote the peer's memory
      * @param remoteOffset where the 8 bytes are in it

@@ -162,6 +162,8 @@ class ScatterGatherDeviceTest {
                     .withMessageContaining("LOCAL_WRITE");
             assertThatIllegalArgumentException().isThrownBy(() -> client.queue().fetchAndAdd(notWritable, 0,
                     remote.remoteMemory(), 0, 1, (_, _, _) -> { }, 0)).withMessageContaining("LOCAL_WRITE");
+            // It does not look at the memory of a read of nothing.
+            client.read(notWritable, 0, 0, remote.remoteMemory(), Peers.TIMEOUT);
         }
         client.send(parts(), Peers.TIMEOUT);
         server.receive(Peers.TIMEOUT).close();

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.CmEvent;
@@ -161,107 +160,86 @@ class CmLoopTest {
         loop.closeAll();
     }
 
-    /** Each event brings another one, as a steady stream of requests does. */
+    /** An id whose events bring one another, as a steady stream of requests does, until a latch or a limit ends it. */
+    private static final class Endless implements CmLoop.Handler {
+        final AtomicLong events = new AtomicLong();
+        final CountDownLatch done = new CountDownLatch(1);
+        private final long most;
+        private final CmId id;
+
+        Endless(CmLoop loop, long most) throws RdmaException {
+            this.most = most;
+            this.id = loop.open(this);
+        }
+
+        void begin() {
+            FakeRdmaCm.event(id, CmEventType.ADDR_CHANGE);
+        }
+
+        @Override
+        public void handle(CmEvent event) {
+            if (events.incrementAndGet() == most) {
+                done.countDown();
+            } else if (done.getCount() > 0) {
+                begin();
+            }
+        }
+
+        @Override
+        public void fail(RdmaException reason) {
+        }
+    }
+
     @Test
     void anAlarmDoesNotWaitForEver() throws Exception {
         CmLoop loop = CmLoop.start();
-        int most = 100 * CmLoop.EVENTS_BEFORE_ALARMS;
-        CountDownLatch done = new CountDownLatch(1);
-        AtomicLong events = new AtomicLong();
-        AtomicLong eventsAtTheAlarm = new AtomicLong(-1);
-        AtomicReference<CmId> id = new AtomicReference<>();
-        id.set(loop.open(new CmLoop.Handler() {
-            @Override
-            public void handle(CmEvent event) {
-                if (events.incrementAndGet() == most) {
-                    done.countDown();
-                } else if (done.getCount() > 0) {
-                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
-                }
-            }
-
-            @Override
-            public void fail(RdmaException reason) {
-            }
-        }));
+        Endless stream = new Endless(loop, 100 * CmLoop.EVENTS_BEFORE_ALARMS);
+        AtomicLong eventsBefore = new AtomicLong(-1);
         loop.run(() -> {
-            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            stream.begin();
             loop.at(Deadline.after(Duration.ZERO), () -> {
-                eventsAtTheAlarm.set(events.get());
-                done.countDown();
+                eventsBefore.set(stream.events.get());
+                stream.done.countDown();
             });
         });
-        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(eventsAtTheAlarm.get()).isBetween(1L, CmLoop.EVENTS_BEFORE_ALARMS + 1L);
+        assertThat(stream.done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(eventsBefore.get()).isBetween(1L, CmLoop.EVENTS_BEFORE_ALARMS + 1L);
         loop.closeAll();
     }
 
-    /** Each event brings another one. */
     @Test
     void aTaskDoesNotWaitForAFreeMomentForEver() throws Exception {
         CmLoop loop = CmLoop.start();
-        CountDownLatch done = new CountDownLatch(1);
-        AtomicLong events = new AtomicLong();
-        AtomicReference<CmId> id = new AtomicReference<>();
-        id.set(loop.open(new CmLoop.Handler() {
-            @Override
-            public void handle(CmEvent event) {
-                events.incrementAndGet();
-                if (done.getCount() > 0) {
-                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
-                }
-            }
-
-            @Override
-            public void fail(RdmaException reason) {
-            }
-        }));
+        long most = CmLoop.EVENTS_BETWEEN_TASKS;
+        Endless stream = new Endless(loop, 100 * most);
         List<Long> eventsBefore = new ArrayList<>();
         loop.run(() -> {
-            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
-            loop.whenFree(() -> eventsBefore.add(events.get()));
+            stream.begin();
+            loop.whenFree(() -> eventsBefore.add(stream.events.get()));
             loop.whenFree(() -> {
-                eventsBefore.add(events.get());
-                done.countDown();
+                eventsBefore.add(stream.events.get());
+                stream.done.countDown();
             });
         });
-        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
-        long most = CmLoop.EVENTS_BETWEEN_TASKS;
+        assertThat(stream.done.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(eventsBefore).containsExactly(most, 2 * most);
         loop.closeAll();
     }
 
-    /** Each event brings another one, as when many connect at once. */
+    /** As those who wait for their connections, when many connect at once. */
     @Test
     void whatWaitsForNoEventsWaitsForAFewEvents() throws Exception {
         CmLoop loop = CmLoop.start();
-        int most = 10 * CmLoop.EVENTS_BEFORE_IDLE;
-        CountDownLatch done = new CountDownLatch(1);
-        AtomicLong events = new AtomicLong();
+        Endless stream = new Endless(loop, 10 * CmLoop.EVENTS_BEFORE_IDLE);
         AtomicLong eventsBefore = new AtomicLong(-1);
-        AtomicReference<CmId> id = new AtomicReference<>();
-        id.set(loop.open(new CmLoop.Handler() {
-            @Override
-            public void handle(CmEvent event) {
-                if (events.incrementAndGet() == most) {
-                    done.countDown();
-                } else if (done.getCount() > 0) {
-                    FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
-                }
-            }
-
-            @Override
-            public void fail(RdmaException reason) {
-            }
-        }));
         loop.run(() -> {
-            FakeRdmaCm.event(id.get(), CmEventType.ADDR_CHANGE);
+            stream.begin();
             loop.whenIdle(() -> {
-                eventsBefore.set(events.get());
-                done.countDown();
+                eventsBefore.set(stream.events.get());
+                stream.done.countDown();
             });
         });
-        assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(stream.done.await(60, TimeUnit.SECONDS)).isTrue();
         assertThat(eventsBefore.get()).isEqualTo(CmLoop.EVENTS_BEFORE_IDLE);
         loop.closeAll();
     }
