@@ -20,6 +20,7 @@ import io.rdmacm.verbs.QueuePairInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.Measured;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -97,6 +98,7 @@ class CrowdDeviceTest {
         }
     }
 
+    @Nightly
     @Test
     @Covers({"rdma_listen", "rdma_connect", "rdma_accept", "rdma_disconnect"})
     void aThousandConnectionsToAHundredListeners() throws Exception {

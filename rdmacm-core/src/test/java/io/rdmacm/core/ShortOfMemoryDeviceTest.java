@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.rdmacm.core.forked.ShortOfMemory;
 import io.rdmacm.verbs.testing.ForkedJvm;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
@@ -21,12 +22,19 @@ class ShortOfMemoryDeviceTest {
         assertThat(result.status()).isZero();
     }
 
+    @Test
+    void directMemory() throws Exception {
+        directMemory("connections");
+    }
+
+    @Nightly
     @ParameterizedTest
-    @ValueSource(strings = {"connections", "shared receives", "streams"})
+    @ValueSource(strings = {"shared receives", "streams"})
     void directMemory(String user) throws Exception {
         run("-XX:MaxDirectMemorySize=24m", "direct, " + user);
     }
 
+    @Nightly
     @Test
     void heap() throws Exception {
         run("-Xmx32m", "heap");

@@ -16,6 +16,7 @@ import io.rdmacm.core.forked.WaitEverywhere;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.ModuleClasses;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
@@ -56,6 +57,7 @@ class VirtualThreadsDeviceTest {
                 && Arrays.asList(method.getExceptionTypes()).contains(InterruptedException.class);
     }
 
+    @Nightly
     @Test
     void thousandsWait() throws Exception {
         ForkedJvm.Result result = ForkedJvm.of(ManyWaits.class).nativeAccess().run(Integer.toString(THREADS));

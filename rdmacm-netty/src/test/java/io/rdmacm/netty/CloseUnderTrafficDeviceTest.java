@@ -25,6 +25,7 @@ import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.Seed;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A thread that is not of an event loop closes a channel while both ends write all the time. */
+@Nightly
 @RequiresRdma
 @ExtendWith(NoLeaks.class)
 class CloseUnderTrafficDeviceTest {

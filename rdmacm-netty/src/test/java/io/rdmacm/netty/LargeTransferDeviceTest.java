@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @RequiresRdma
 @ExtendWith(NoLeaks.class)
 class LargeTransferDeviceTest {
-    private static final long BYTES = Long.getLong("io.rdmacm.transferBytes", 5_000_011);
+    private static final long BYTES = Long.getLong("io.rdmacm.transferBytes", 1_000_003);
     private static final int PIECE = 1 << 16;
     private static final long SECONDS = 600;
 

@@ -39,6 +39,7 @@ import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -167,6 +168,7 @@ class RdmaIoHandlerDeviceTest {
         }
     }
 
+    @Nightly
     @Test
     void drivesTwoHundredChannels() throws Exception {
         EventLoopGroup group = Loops.RDMA.group();

@@ -115,6 +115,7 @@ class AgentDeviceTest {
                 + " channels over RDMA, " + connections + " echoes", "keys left: 1");
     }
 
+    @Nightly
     @Test
     void aSelectorTakesManyChannels() throws Exception {
         assertChannels(100);

@@ -31,6 +31,7 @@ import io.rdmacm.core.testing.SelectorEcho;
 import io.rdmacm.core.testing.Streams;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import io.rdmacm.verbs.testing.ResourceCounts;
@@ -157,6 +158,7 @@ class RdmaChannelsDeviceTest {
         }
     }
 
+    @Nightly
     @Test
     void aThousandChannelsWithOneSelector() throws Exception {
         RdmaSelectorProvider provider = new RdmaSelectorProvider(StreamSettings.builder().sendQueueSize(16)

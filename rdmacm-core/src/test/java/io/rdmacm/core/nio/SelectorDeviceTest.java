@@ -25,6 +25,7 @@ import io.rdmacm.core.testing.NioProvider.Pair;
 import io.rdmacm.core.testing.SelectorEcho;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,6 +175,7 @@ class SelectorDeviceTest {
     }
 
     /** As a program does that has a connection for each request: see {@link #NOTHING}. */
+    @Nightly
     @ParameterizedTest
     @EnumSource
     void manyShortConnectionsLeaveNothing(NioProvider provider) throws IOException {
