@@ -33,8 +33,15 @@ public final class DevxUmem extends NativeObject {
     private static final NativeFunction REGISTER_EX = NativeFunction.of("mlx5dv_devx_umem_reg_ex");
     private static final NativeFunction DEREGISTER = NativeFunction.of("mlx5dv_devx_umem_dereg");
 
-    // keeps memory of an automatic arena
     private final MemorySegment memory;
+
+    /** Keeps memory of an automatic arena until it is deregistered, even if the object is lost. */
+    private record Kept(MemorySegment memory) implements Runnable {
+        @Override
+        public void run() {
+            // the collector does the rest
+        }
+    }
 
     private DevxUmem(Lifetime life, long address, MemorySegment memory) {
         super(life, address, mlx5dv_devx_umem.sizeof());
@@ -130,7 +137,7 @@ public final class DevxUmem extends NativeObject {
     private static DevxUmem make(VerbsContext context, MemorySegment memory, Lifetime.Creator creator)
             throws RdmaException {
         return Lifetime.make(DevxUmem.class, List.of(VERBS.lifeOf(context)), creator, DEREGISTER::free,
-                (life, address) -> new DevxUmem(life, address, memory));
+                (life, address) -> new DevxUmem(life, address, memory), new Kept(memory));
     }
 
     private static int bits(AccessFlag... access) {

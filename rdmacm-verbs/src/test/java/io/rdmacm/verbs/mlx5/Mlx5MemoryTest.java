@@ -10,11 +10,14 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.rdmacm.bindings.Rdma;
+import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.DeviceMemory;
+import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeMlx5;
+import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.UseAfterClose;
 import io.rdmacm.verbs.testing.WithFakeMlx5;
 import io.rdmacm.verbs.work.AccessFlag;
@@ -141,6 +144,17 @@ class Mlx5MemoryTest {
             assertThatThrownBy(() -> DevxUmem.registerDmaBuf(one.context, -1, 0, 1, 4096))
                     .isInstanceOf(IllegalArgumentException.class);
         }
+    }
+
+    @Test
+    void memoryOfCommandsThatIsLostStaysUntilTheDeviceCannotWriteItAnyMore() throws Exception {
+        lost().assertKeptUntilDeregistered();
+    }
+
+    private static LostMemory lost() throws RdmaException {
+        VerbsContext context = Mlx5Device.open(Device.list().getFirst());
+        return LostMemory.of(DevxUmem.register(context, Arena.ofAuto().allocate(BYTES, 4096),
+                AccessFlag.LOCAL_WRITE).memory(), context);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.rdmacm.verbs.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.util.Objects;
 
@@ -19,8 +20,8 @@ public final class LostMemory {
     private final Lost memory;
     private final WeakReference<Lifetime> context;
 
-    private LostMemory(MemoryRegion region, VerbsContext context) {
-        memory = new Lost(region.memory());
+    private LostMemory(MemorySegment memory, VerbsContext context) {
+        this.memory = new Lost(memory);
         this.context = new WeakReference<>(VerbsAccess.get().lifeOf(context));
     }
 
@@ -34,7 +35,12 @@ public final class LostMemory {
     /** Registers memory and loses it. */
     public static LostMemory of(Registrar registrar) throws RdmaException {
         VerbsContext context = Device.list().getFirst().open();
-        return new LostMemory(registrar.register(context.allocateProtectionDomain()), context);
+        return of(registrar.register(context.allocateProtectionDomain()).memory(), context);
+    }
+
+    /** Loses memory that is registered already. The caller keeps neither it nor the context. */
+    public static LostMemory of(MemorySegment memory, VerbsContext context) {
+        return new LostMemory(memory, context);
     }
 
     /** Checks that the memory stays until it is deregistered, and no longer. */
