@@ -422,6 +422,9 @@ public final class Lifetime {
         for (Lifetime child : children()) {
             if (child.failed) {
                 child.undo();
+            } else if (child.isClosed()) {
+                // it could not leave all of its parents
+                disown(child);
             }
         }
         synchronized (this) {
@@ -579,10 +582,18 @@ public final class Lifetime {
      */
     public void addParent(Lifetime parent) {
         parent.adopt(this);
-        synchronized (this) {
-            List<Lifetime> more = new ArrayList<>(parents);
-            more.add(parent);
-            parents = List.copyOf(more);
+        try {
+            synchronized (this) {
+                eachStep.run();
+                List<Lifetime> more = new ArrayList<>(parents);
+                more.add(parent);
+                parents = List.copyOf(more);
+            }
+        } catch (Throwable t) {
+            if (!parents.contains(parent)) {
+                parent.disown(this);
+            }
+            throw t;
         }
     }
 

@@ -406,6 +406,41 @@ class LifetimeTest {
         close(parent);
     }
 
+    @Test
+    void aThrowOfOneParentKeepsNoOtherOpen() throws Exception {
+        Lifetime first = begin(Parent.class, "first");
+        Lifetime second = begin(Parent.class, "second");
+        Lifetime life = begin(Child.class, "c", first, second);
+        first.whenChildless(() -> {
+            throw new IllegalStateException("childless");
+        });
+
+        assertThatIllegalStateException().isThrownBy(() -> close(life)).withMessage("childless");
+
+        close(second);
+        close(first);
+    }
+
+    @Test
+    void aParentThatCouldNotBeAddedHasNoChild() throws Exception {
+        Lifetime parent = begin(Parent.class, "p");
+        Lifetime later = begin(Parent.class, "later");
+        Lifetime life = begin(Child.class, "c", parent);
+
+        assertThat(FailingSteps.failAtEach(() -> {
+            life.addParent(later);
+            return () -> life.removeParent(later);
+        }, later::children)).isEqualTo(2);
+
+        life.addParent(later);
+        FailingSteps.failNext(new OutOfMemoryError("for a test"), () -> assertThatThrownBy(
+                () -> life.addParent(later)).isInstanceOf(OutOfMemoryError.class));
+        assertThat(later.children()).containsExactly(life);
+        close(life);
+        close(later);
+        close(parent);
+    }
+
     @FunctionalInterface
     private interface Create {
         long create() throws RdmaException;
