@@ -13,7 +13,6 @@ import io.rdmacm.verbs.internal.ffi.Errno;
 import io.rdmacm.verbs.internal.ffi.Failures;
 import io.rdmacm.verbs.internal.ffi.Flags;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
-import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
 
@@ -47,42 +46,45 @@ public final class Reregistration {
         Set<AccessFlag> newAccess = access == null ? old.access() : access;
         MemorySegment newMemory = memory == null ? Objects.requireNonNull(old.memory())
                 : MemoryRegionFactory.checkMemory(memory, newAccess);
-        // Until the outcome is known, neither domain may be closed.
         boolean moves = newDomain != old.domain();
-        // Nor may the memory be given back.
-        region.backing().memory().add(newMemory);
-        if (moves) {
-            region.life().addParent(newDomain.life());
-        }
         ReregistrationException.Outcome outcome = ReregistrationException.Outcome.UNCHANGED;
+        // whether nothing uses any more what the region does not have afterwards
+        boolean settled = true;
         try {
+            // Until the outcome is known, the memory may not be given back, nor may a domain be closed.
+            region.backing().memory().add(newMemory);
+            if (moves) {
+                region.life().addParent(newDomain.life());
+            }
             int result = REREG_MR.callInt(region.address(), flags(), domain == null ? 0 : domain.address(),
                     memory == null ? 0 : memory.address(), memory == null ? 0 : memory.byteSize(),
                     access == null ? 0 : Flags.mask(access, AccessFlag::bit));
             int error = result == 0 ? 0 : Errno.last();
             outcome = outcome(result, error);
-            if (outcome == ReregistrationException.Outcome.CHANGED) {
-                region.become(Registration.of(region.address(), newDomain, newMemory, newAccess,
-                        memory == null ? old.start() : memory.address(), newMemory.byteSize()));
-            } else if (outcome == ReregistrationException.Outcome.UNUSABLE) {
-                region.becomeUnusable();
-            }
             if (outcome != ReregistrationException.Outcome.UNCHANGED) {
+                settled = false;
+                if (outcome == ReregistrationException.Outcome.CHANGED) {
+                    region.become(Registration.of(region.address(), newDomain, newMemory, newAccess,
+                            memory == null ? old.start() : memory.address(), newMemory.byteSize()));
+                } else {
+                    region.becomeUnusable();
+                }
                 // The caller may free the old memory as soon as this method returns.
                 old.domain().posts().await();
+                settled = outcome == ReregistrationException.Outcome.CHANGED;
             }
             if (result != 0) {
                 throw failure(result, error, outcome);
             }
         } finally {
-            if (outcome != ReregistrationException.Outcome.UNUSABLE) {
-                region.backing().memory().remove(outcome == ReregistrationException.Outcome.CHANGED ? old.memory()
-                        : newMemory);
-            }
-            if (moves && outcome != ReregistrationException.Outcome.UNUSABLE) {
-                Lifetime unused = outcome == ReregistrationException.Outcome.CHANGED ? old.domain().life()
-                        : newDomain.life();
-                region.life().removeParent(unused);
+            if (settled) {
+                boolean changed = outcome == ReregistrationException.Outcome.CHANGED;
+                region.backing().memory().remove(changed ? old.memory() : newMemory);
+                if (moves) {
+                    region.life().removeParent((changed ? old.domain() : newDomain).life());
+                }
+            } else {
+                region.becomeUnusable();
             }
         }
     }

@@ -15,9 +15,12 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.function.Consumer;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.FailingSteps;
 import io.rdmacm.verbs.internal.life.LockGroup;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -26,6 +29,7 @@ import io.rdmacm.verbs.testing.Lost;
 import io.rdmacm.verbs.testing.LostMemory;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
 import io.rdmacm.verbs.work.AccessFlag;
+import io.rdmacm.verbs.work.SendOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -221,6 +225,19 @@ class MemoryRegionTest {
     }
 
     @Test
+    void aReregistrationThatCouldNotWaitForPostsKeepsTheMemoryBefore() throws Exception {
+        try (MemoryRegion region = domain.register(Arena.ofAuto().allocate(72), AccessFlag.LOCAL_WRITE)) {
+            Lost before = new Lost(region.memory());
+            FailingSteps.failNext(new OutOfMemoryError("for a test"), () -> assertThatThrownBy(
+                    () -> region.reregister(Reregistration.builder().memory(Arena.ofAuto().allocate(80)).build()))
+                    .isInstanceOf(OutOfMemoryError.class));
+
+            assertThat(before.isKept()).describedAs("a post may still read it").isTrue();
+            assertThatIllegalStateException().isThrownBy(region::localKey);
+        }
+    }
+
+    @Test
     void inlineDataOfAMappedFileIsRefused(@TempDir Path folder) throws Exception {
         // a driver that copies it would end the JVM if the file was truncated
         try (FileChannel file = FileChannel.open(folder.resolve("data"), StandardOpenOption.CREATE,
@@ -230,6 +247,19 @@ class MemoryRegionTest {
             assertThatIllegalStateException().isThrownBy(() -> stack.queuePair().postSend(request))
                     .withMessageContaining("may truncate the file");
             stack.queuePair().postSend(request.inline(false));
+            assertNotInline(batch -> batch.send(region, 0, 8));
+            assertNotInline(batch -> batch.send().inlineData(region, 0, 8));
+            assertNotInline(batch -> batch.send().inlineData(ScatterGatherList.allocate(1).set(0, region, 0, 8)));
+        }
+    }
+
+    private void assertNotInline(Consumer<SendBatch> send) throws RdmaException {
+        FakeVerbs.call("fake_equip_queue_pairs", stack.context().handle().address());
+        try (QueuePair pair = domain.createQueuePair(QueuePairInitAttributes.builder().completionQueue(stack.queue())
+                .maxInlineData(8).sendOperations(EnumSet.of(SendOperation.SEND)).build());
+                SendBatch batch = pair.startBatch()) {
+            assertThatIllegalStateException().isThrownBy(() -> send.accept(batch.inline(true)))
+                    .withMessageContaining("may truncate the file");
         }
     }
 
