@@ -6,11 +6,12 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -63,8 +64,9 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
     private final @Nullable CompletionChannel channel;
     private final BiasedLock lock = new BiasedLock("CompletionQueue");
     private final DriverCall poll;
-    // the open batches of EFA, with the threads that opened them
-    private final Map<SendBatch, Thread> batches;
+    // the batches of EFA that report here, and how many of them are open
+    private final Set<SendBatch> batches = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger openBatches = new AtomicInteger();
     private final DriverCall requestNotification;
     private final boolean notificationsWaitForPolls;
     private volatile int capacity;
@@ -76,7 +78,6 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         this.channel = channel;
         // accesses memory only, with every driver; that of EFA waits for the end of a batch of another thread
         this.poll = ContextOps.POLL_CQ.call(address, !context.isEfa());
-        this.batches = context.isEfa() ? new ConcurrentHashMap<>() : Map.of();
         this.requestNotification = ContextOps.REQ_NOTIFY_CQ.call(address, false);
         this.notificationsWaitForPolls = context.quirks().notificationsWaitForPolls();
         this.capacity = readCapacity(address, life);
@@ -367,13 +368,19 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
         return lock;
     }
 
-    /** Notes that a thread has opened a batch of a queue pair of EFA; null: it has ended. */
-    final void batching(SendBatch batch, @Nullable Thread by) {
-        if (by == null) {
-            batches.remove(batch);
-        } else {
-            batches.put(batch, by);
-        }
+    /** Remembers the batch of a queue pair of EFA. */
+    final void remember(SendBatch batch) {
+        batches.add(batch);
+    }
+
+    /** Counts the batches that are open. */
+    final void countBatches(int more) {
+        openBatches.addAndGet(more);
+    }
+
+    /** Forgets a batch, which is opened no more. */
+    final void forget(SendBatch batch) {
+        batches.remove(batch);
     }
 
     /**
@@ -381,17 +388,18 @@ public sealed class CompletionQueue extends NativeObject permits ExtendedComplet
      * would wait for itself.
      */
     final void requireNoBatchOfThisThread() {
-        if (!batches.isEmpty()) {
-            requireNoBatchOfThisThread(null);
-        }
+        requireNoBatchOfThisThread(null);
     }
 
     /** Checks the same for all batches but one, which may be null. */
     final void requireNoBatchOfThisThread(@Nullable SendBatch except) {
-        Thread me = Thread.currentThread();
-        if (batches.entrySet().stream().anyMatch(open -> open.getValue() == me && open.getKey() != except)) {
-            throw new IllegalStateException("this thread has a batch of a queue pair open that reports to the"
-                    + " completion queue, which libefa does not allow: complete or close it first");
+        if (openBatches.get() > 0) {
+            for (SendBatch batch : batches) {
+                if (batch != except && batch.isOpenedBy(Thread.currentThread())) {
+                    throw new IllegalStateException("this thread has a batch of a queue pair open that reports to the"
+                            + " completion queue, which libefa does not allow: complete or close it first");
+                }
+            }
         }
     }
 

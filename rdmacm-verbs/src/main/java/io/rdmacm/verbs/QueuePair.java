@@ -742,6 +742,7 @@ public class QueuePair extends NativeObject {
             sends.abortBatch();
             receives.closeAndDestroy(() -> removeCompletions(() -> context.events().destroy(this, super::destroy)));
         });
+        sends.endBatch();
         removePosts();
     }
 

@@ -107,6 +107,8 @@ public class SendBatch implements AutoCloseable {
     private final int afterLocal;
     private final int afterRemote;
     private final int afterParts;
+    // who opened the batch, if the completion queue must know
+    private volatile @Nullable Thread opener;
     // The state of the batch in C, and the fields below as far as they mirror it, are guarded by the lock.
     private int state = CLOSED;
     // the state after an operation that can carry inline data
@@ -152,7 +154,7 @@ public class SendBatch implements AutoCloseable {
         try {
             requireClosed();
             ops.start();
-            inform(Thread.currentThread());
+            inform(true);
             state = READY;
             afterInlinable = afterParts;
             id = 0;
@@ -163,10 +165,15 @@ public class SendBatch implements AutoCloseable {
         }
     }
 
-    private void inform(@Nullable Thread opener) {
+    private void inform(boolean opened) {
         if (informed != null) {
-            informed.batching(this, opener);
+            opener = opened ? Thread.currentThread() : null;
+            informed.countBatches(opened ? 1 : -1);
         }
+    }
+
+    boolean isOpenedBy(Thread thread) {
+        return opener == thread;
     }
 
     /** Checks that the batch is not open, because other posts would have to wait for it. Called with the lock held. */
@@ -176,12 +183,26 @@ public class SendBatch implements AutoCloseable {
         }
     }
 
+    /** Lets the completion queue know this batch, if it must know whether it is open. */
+    void begin() {
+        if (informed != null) {
+            informed.remember(this);
+        }
+    }
+
+    /** Undoes {@link #begin}: the queue pair is gone. */
+    void end() {
+        if (informed != null) {
+            informed.forget(this);
+        }
+    }
+
     /** Aborts the batch if it is open. Called with the lock held or closed. */
     void abortOpen() {
         if (state != CLOSED) {
             ops.abort();
             state = CLOSED;
-            inform(null);
+            inform(false);
             endBinds(false);
         }
     }
@@ -929,7 +950,7 @@ public class SendBatch implements AutoCloseable {
             }
             state = CLOSED;
             error = ops.complete();
-            inform(null);
+            inform(false);
             if (!binds.isEmpty()) {
                 endBinds(error == 0);
             }

@@ -64,6 +64,7 @@ final class SendQueue extends BiasedLock {
     SendBatch setBatch(SendBatch created) {
         SendBatch set = batch;
         if (set == null) {
+            created.begin();
             set = created;
             batch = set;
         }
@@ -89,6 +90,13 @@ final class SendQueue extends BiasedLock {
 
     void requireOpen() {
         life.ensureOpen();
+    }
+
+    /** Forgets the batch, because the queue pair is gone. */
+    void endBatch() {
+        if (batch != null) {
+            batch.end();
+        }
     }
 
     /** Aborts the batch if it is open. Called with the lock held or closed. */

@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.EnumSet;
 
-import com.sun.management.ThreadMXBean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.verbs.error.RdmaException;
@@ -17,6 +15,7 @@ import io.rdmacm.verbs.internal.driver.CompletionQueueExOps;
 import io.rdmacm.verbs.internal.driver.QueuePairExOps;
 import io.rdmacm.verbs.pool.RegisteredPool;
 import io.rdmacm.verbs.pool.RegisteredSlice;
+import io.rdmacm.verbs.testing.Allocation;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
@@ -30,11 +29,6 @@ import org.junit.jupiter.api.Test;
 /** The data path allocates nothing on the Java heap, once it is compiled. */
 @WithFakeVerbs
 class AllocationTest {
-    private static final int ITERATIONS = 10_000;
-    // The compilers run beside this thread: a slow machine needs more rounds until they are done.
-    private static final int MOST_ROUNDS = 300;
-
-    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private FakeStack stack;
     private int used;
     private long polled;
@@ -53,34 +47,11 @@ class AllocationTest {
         stack.close();
     }
 
-    @FunctionalInterface
-    private interface Work {
-        void run() throws RdmaException;
-    }
-
-    /** What allocates a little in each iteration has no round without, however long it is run. */
-    private void assertAllocatesNothing(Work work) throws RdmaException {
-        assertAllocatesAtMost(0, work);
-    }
-
-    private void assertAllocatesAtMost(long bytesEach, Work work) throws RdmaException {
-        long most = bytesEach * ITERATIONS;
-        long allocated = Long.MAX_VALUE;
-        for (int round = 0; round < MOST_ROUNDS && allocated > most; round++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < ITERATIONS; i++) {
-                work.run();
-            }
-            allocated = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertThat(allocated).describedAs("bytes allocated by %d iterations", ITERATIONS).isLessThanOrEqualTo(most);
-    }
-
     @Test
     void theMeasurementSeesAnAllocation() throws RdmaException {
-        long before = threads.getCurrentThreadAllocatedBytes();
+        long before = Allocation.bytes();
         byte[] bytes = new byte[100_000];
-        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isGreaterThan(bytes.length);
+        assertThat(Allocation.bytes() - before).isGreaterThan(bytes.length);
     }
 
     @Test
@@ -88,7 +59,7 @@ class AllocationTest {
         SendRequest send = SendRequests.allocate(1, 3).get(0);
         ReceiveRequest receive = ReceiveRequests.allocate(1, 3).get(0);
         WorkCompletions completions = WorkCompletions.allocate(4);
-        assertAllocatesNothing(() -> {
+        Allocation.assertNone(() -> {
             stack.queuePair().postReceive(receive.id(used).data(stack.region(), 0, 64));
             stack.queuePair().postSend(send.id(used).sendWithImmediate(used).data(stack.region(), 8, 16)
                     .inline((used & 1) == 0));
@@ -117,7 +88,7 @@ class AllocationTest {
         WorkCompletions completions = WorkCompletions.allocate(1);
         assertThat(stack.queue().poll(completions)).isEqualTo(1);
         Completion[] both = {completions.at(0), completions.copy()};
-        assertAllocatesNothing(() -> {
+        Allocation.assertNone(() -> {
             Completion completion = both[used & 1];
             completion.check();
             if (completion.has(WorkCompletionFlag.WITH_IMM) && completion.hasImmediate()) {
@@ -134,7 +105,7 @@ class AllocationTest {
         SendRequests sends = SendRequests.allocate(8, 1);
         ReceiveRequests receives = ReceiveRequests.allocate(8, 1);
         WorkCompletions completions = WorkCompletions.allocate(8);
-        assertAllocatesNothing(() -> {
+        Allocation.assertNone(() -> {
             for (int i = 0; i < 8; i++) {
                 sends.get(i).id(i).rdmaRead(i, i).data(stack.region(), i, 1);
                 receives.get(i).id(i).data(stack.region(), i, 1);
@@ -151,7 +122,7 @@ class AllocationTest {
     void slicesOfAPool() throws RdmaException {
         SendRequest send = SendRequests.allocate(1, 1).get(0);
         try (RegisteredPool pool = RegisteredPool.create(stack.domain(), 64)) {
-            assertAllocatesAtMost(32, () -> {
+            Allocation.assertAtMost(32, () -> {
                 try (RegisteredSlice slice = pool.take()) {
                     kept = slice;
                     send.data(slice.region(), slice.offset(), slice.length());
@@ -176,7 +147,7 @@ class AllocationTest {
                 QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
                         .completionQueue(stack.queue()).maxInlineData(64).maxSendScatterGather(2).maxTsoHeader(4)
                         .sendOperations(EnumSet.allOf(SendOperation.class)).build())) {
-            assertAllocatesNothing(() -> {
+            Allocation.assertNone(() -> {
                 try (SendBatch batch = pair.startBatch()) {
                     batch.id(used).signaled(false).inline(true).sendWithImmediate(used).inlineData(message, 0, 64);
                     batch.send().inlineData(stack.region(), 0, 8);
@@ -206,7 +177,7 @@ class AllocationTest {
         CompletionQueueExOps poll = new CompletionQueueExOps(stack.queue().handle().address(), false);
         try (Arena arena = Arena.ofConfined()) {
             long memory = arena.allocate(64, 8).address();
-            assertAllocatesNothing(() -> {
+            Allocation.assertNone(() -> {
                 send.start();
                 send.next(used, 2);
                 send.rdmaWriteImm(used, used, used);
@@ -230,7 +201,7 @@ class AllocationTest {
         try (CompletionQueue queue = stack.context().createCompletionQueue(16, stack.channel());
                 QueuePair pair = stack.domain().createQueuePair(QueuePairInitAttributes.builder()
                         .completionQueue(queue).build())) {
-            assertAllocatesNothing(() -> {
+            Allocation.assertNone(() -> {
                 pair.postSend(send);
                 try {
                     polled += queue.await(completions, Duration.ZERO);

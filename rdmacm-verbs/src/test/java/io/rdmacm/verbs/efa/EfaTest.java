@@ -36,6 +36,7 @@ import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
+import io.rdmacm.verbs.testing.Allocation;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeEfa;
@@ -119,6 +120,17 @@ class EfaTest {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> EfaQueueDepths.maxReceives(null, 0)).withMessage(
                         "at least 1 scatter/gather entries, not 0");
+    }
+
+    @Test
+    void batchesAllocateNothing() throws Exception {
+        try (EfaEnd from = EfaEnd.srd(EfaEnd.MESSAGES); AddressHandle address = from.address()) {
+            Allocation.assertNone(() -> {
+                try (SendBatch batch = from.pair.startBatch()) {
+                    batch.id(1).send().data(from.memory, 0, 16).datagram(address, 1, EfaEnd.KEY);
+                }
+            });
+        }
     }
 
     private interface Query {

@@ -6,18 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.management.ManagementFactory;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-import com.sun.management.ThreadMXBean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
 import io.rdmacm.verbs.Device;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.testing.Allocation;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeMlx5;
 import io.rdmacm.verbs.testing.WithFakeMlx5;
@@ -158,20 +157,12 @@ class Mlx5Test {
         }
     }
 
-    /** What allocates a little in each request has no round without, however long it is run. */
     private static void assertAllocatesNothing(Mlx5QueuePair pair, Consumer<Mlx5Batch> request) throws Exception {
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        long allocated = Long.MAX_VALUE;
-        for (int round = 0; round < 300 && allocated > 0; round++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < 10_000; i++) {
-                try (Mlx5Batch batch = pair.startBatch()) {
-                    request.accept(batch);
-                }
+        Allocation.assertNone(() -> {
+            try (Mlx5Batch batch = pair.startBatch()) {
+                request.accept(batch);
             }
-            allocated = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertThat(allocated).isZero();
+        });
     }
 
     @Test
