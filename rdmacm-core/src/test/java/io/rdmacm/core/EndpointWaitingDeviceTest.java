@@ -14,7 +14,6 @@ import io.rdmacm.core.testing.EndpointWait;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
@@ -102,7 +101,7 @@ class EndpointWaitingDeviceTest {
                     sends.awaitInside(EventChannel.class, "readAll").awaitWaiting();
                     receives.awaitInside(EventChannel.class, "readAll").awaitWaiting();
                     pair.client.close();
-                    new Poller(channel.fd()).await(Deadline.after(Loopback.TIMEOUT));
+                    new Poller(channel.fd()).await(Loopback.TIMEOUT.toNanos());
                 } finally {
                     channel.lock().unlock();
                 }

@@ -13,7 +13,6 @@ import java.util.Set;
 
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventSource;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
@@ -147,7 +146,7 @@ class MigrateDeviceTest {
     /** Returns when the kernel has an event for the channel, and leaves it there. */
     private static void awaitReadable(EventChannel channel) throws Exception {
         Poller poller = new Poller(channel.fd());
-        poller.await(Deadline.after(Loopback.TIMEOUT));
+        poller.await(Loopback.TIMEOUT.toNanos());
         poller.close();
     }
 }

@@ -23,7 +23,6 @@ import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.Covers;
@@ -99,7 +98,7 @@ class UserEventTest {
     void aLoopThatWatchesTheFileIsWoken() throws Exception {
         try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
             Poller poller = new Poller(channel.fd());
-            try (Background<Void> waiting = Background.run(() -> poller.await(Deadline.after(LONG)))
+            try (Background<Void> waiting = Background.run(() -> poller.await(LONG.toNanos()))
                     .awaitInside(Poller.class, "await")) {
                 id.writeEvent(-5, ARGUMENT);
                 waiting.result();

@@ -708,13 +708,6 @@ public final class Connection implements MetricSource, AutoCloseable {
         }
     }
 
-    /** Returns whether everything has been freed. Takes the lock. */
-    boolean isClosed() {
-        try (var _ = lock.hold()) {
-            return closed;
-        }
-    }
-
     /** Ends the connection. Returns whether the caller must free the resources. */
     private boolean beginClose(Deadline deadline) {
         try (var _ = lock.hold()) {

@@ -265,7 +265,7 @@ class StreamDeviceTest {
 
     private static void sleep(RdmaStream stream, Poller poller) throws Exception {
         if (stream.arm()) {
-            poller.await(Deadline.after(Streams.TIMEOUT));
+            poller.await(Streams.TIMEOUT.toNanos());
         }
     }
 
@@ -285,7 +285,7 @@ class StreamDeviceTest {
             }
             assertThat(isReadable(poller)).isFalse();
             pair.server().write(ByteBuffer.wrap(new byte[1]), Streams.TIMEOUT);
-            poller.await(Deadline.after(Streams.TIMEOUT));
+            poller.await(Streams.TIMEOUT.toNanos());
             assertThat(pair.client().poll() & RdmaStream.READABLE).isNotZero();
             assertThat(Streams.read(pair.client(), 1)).hasSize(1);
             while (!pair.client().arm()) {
@@ -332,7 +332,7 @@ class StreamDeviceTest {
             })) {
                 assertThat(other.result()).isEqualTo(1);
             }
-            poller.await(Deadline.after(Streams.TIMEOUT));
+            poller.await(Streams.TIMEOUT.toNanos());
             assertThat(isReadable(poller)).as("there is a byte that the loop does not know of").isTrue();
             assertThat(client.poll() & RdmaStream.READABLE).isNotZero();
             assertThat(isReadable(poller)).isFalse();
@@ -342,7 +342,7 @@ class StreamDeviceTest {
 
     private static boolean isReadable(Poller poller) throws Exception {
         Deadline deadline = Deadline.after(Duration.ofMillis(20));
-        poller.await(deadline);
+        poller.await(deadline.remainingNanos());
         return !deadline.hasPassed();
     }
 
@@ -353,7 +353,7 @@ class StreamDeviceTest {
             assertThat(streams.server.accept()).isNull();
             assertThat(isReadable(poller)).isFalse();
             try (RdmaStream client = RdmaStream.connect(streams.server.localAddress(), Streams.TIMEOUT)) {
-                poller.await(Deadline.after(Streams.TIMEOUT));
+                poller.await(Streams.TIMEOUT.toNanos());
                 assertThat(streams.server.isAcceptable()).isTrue();
                 try (RdmaStream server = streams.server.accept()) {
                     assertThat(server.peerAddress()).isEqualTo(client.localAddress());

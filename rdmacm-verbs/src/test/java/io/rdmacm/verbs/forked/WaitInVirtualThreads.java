@@ -41,7 +41,7 @@ public final class WaitInVirtualThreads {
             for (int i = 0; i < THREADS; i++) {
                 int file = Libc.eventfd();
                 files.add(file);
-                threads.add(start(woken, () -> new Poller(file).await(Deadline.after(LONG))));
+                threads.add(start(woken, () -> new Poller(file).await(LONG.toNanos())));
                 EventSource<String> source = new EventSource<>(file, () -> "event");
                 threads.add(start(woken, () -> source.awaitNext(event -> true, () -> { }, () -> false,
                         Deadline.after(LONG), event -> event)));
@@ -68,7 +68,7 @@ public final class WaitInVirtualThreads {
     /** A function that waits in C for longer than a virtual thread may. */
     private static int poll(int file) throws RdmaException {
         try {
-            new Poller(file).await(Deadline.after(LONG));
+            new Poller(file).await(LONG.toNanos());
             return 0;
         } catch (InterruptedException e) {
             throw new AssertionError(e);

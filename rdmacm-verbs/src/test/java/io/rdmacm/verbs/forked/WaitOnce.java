@@ -4,7 +4,6 @@ package io.rdmacm.verbs.forked;
 import java.time.Duration;
 
 import io.rdmacm.verbs.internal.ffi.Libc;
-import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.Poller;
 import io.rdmacm.verbs.testing.Background;
 
@@ -20,7 +19,7 @@ public final class WaitOnce {
         int file = Libc.eventfd();
         Poller poller = new Poller(file);
         Background<Void> waiting = Background.virtual(() -> {
-            poller.await(Deadline.after(LONG));
+            poller.await(LONG.toNanos());
             return null;
         });
         waiting.awaitAsleep();

@@ -74,10 +74,6 @@ final class QueuePairTable<C> {
         return all;
     }
 
-    boolean isEmpty() {
-        return size == 0;
-    }
-
     /** Returns the slot of a number, or the empty one where it would be. */
     private int find(int number) {
         int i = slot(number);

@@ -30,11 +30,6 @@ public final class Poller implements Sleeper {
         this.files = files.clone();
     }
 
-    /** Sleeps like {@link #await(long)}, until a deadline at the latest. */
-    public void await(Deadline deadline) throws RdmaException, InterruptedException {
-        await(deadline.remainingNanos());
-    }
-
     @Override
     public void await(long nanos) throws RdmaException, InterruptedException {
         Sleep mine = begin();

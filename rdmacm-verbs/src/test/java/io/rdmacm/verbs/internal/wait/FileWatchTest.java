@@ -45,7 +45,7 @@ class FileWatchTest {
             files.add(file);
             pollers.add(poller);
             waiting.add(Background.virtual(() -> {
-                poller.await(Deadline.after(LONG));
+                poller.await(LONG.toNanos());
                 return file;
             }));
         }
@@ -105,7 +105,7 @@ class FileWatchTest {
                 signalled.release();
             }
         });
-        poller.await(Deadline.after(LONG));
+        poller.await(LONG.toNanos());
         signalled.acquire();
         poller.close();
         Libc.close(file);
@@ -118,7 +118,7 @@ class FileWatchTest {
             assertThat(open.length()).isZero();
             int fd = fileDescriptor(path);
             Background.virtual(() -> {
-                new Poller(fd).await(Deadline.after(LONG));
+                new Poller(fd).await(LONG.toNanos());
                 return null;
             }).result();
         } finally {
@@ -193,7 +193,7 @@ class FileWatchTest {
         Poller poller = new Poller(file);
         try (Background<Void> waiting = Background.virtual(() -> {
             LockSupport.unpark(Thread.currentThread());
-            poller.await(Deadline.after(LONG));
+            poller.await(LONG.toNanos());
             return null;
         })) {
             waiting.awaitInside(ParkSleep.class, "run").awaitWaiting();

@@ -43,7 +43,7 @@ class PollerTest {
 
         Background<Void> start(Poller poller, Duration timeout) {
             Callable<Void> task = () -> {
-                poller.await(Deadline.after(timeout));
+                poller.await(Deadline.after(timeout).remainingNanos());
                 return null;
             };
             return this == VIRTUAL ? Background.virtual(task) : Background.call(task);
