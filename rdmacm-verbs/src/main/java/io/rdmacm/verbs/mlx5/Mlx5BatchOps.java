@@ -73,7 +73,7 @@ final class Mlx5BatchOps extends FunctionTable implements Runnable, LongConsumer
         int place = (int) (call.offset / Long.BYTES);
         DriverCall function = functions[place];
         if (function == null) {
-            function = at(call.offset);
+            function = withManyAt(call.offset);
             functions[place] = function;
         }
         function.call(struct, call.a, call.b, call.c, call.d, call.e);

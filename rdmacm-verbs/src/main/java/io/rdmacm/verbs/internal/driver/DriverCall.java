@@ -13,26 +13,41 @@ import io.rdmacm.verbs.internal.ffi.Downcalls;
  * which takes longer than the call itself.
  */
 public abstract class DriverCall {
+    /** How many arguments are passed to functions that have no more of them. */
+    public static final int FEW = 4;
+    /** How many arguments are passed to the others. */
+    public static final int MOST = 6;
+
     // Set by GraalVM in the programs that native-image makes.
     private static final boolean NATIVE_IMAGE = System.getProperty("org.graalvm.nativeimage.imagecode") != null;
     private static final Map<Key, DriverCall> CALLS = new ConcurrentHashMap<>();
 
-    private record Key(long address, boolean critical) {
+    private record Key(long address, boolean critical, int arguments) {
     }
 
     /**
-     * Returns the call of a function. The same function always has the same object.
+     * Returns the call of a function of at most four arguments. The same function always has the same object.
      *
      * @param address the address of the function; 0 if the driver does not have it, and then calls throw
      *        IllegalArgumentException
      * @param critical whether to skip the thread state transition: only for a function that makes no system call
      */
     public static DriverCall of(long address, boolean critical) {
-        return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED), DriverCall::make);
+        return of(address, critical, FEW);
+    }
+
+    /** Returns the critical call of a function of five or six arguments. */
+    static DriverCall ofMany(long address) {
+        return of(address, true, MOST);
+    }
+
+    private static DriverCall of(long address, boolean critical, int arguments) {
+        return CALLS.computeIfAbsent(new Key(address, critical && DriverQuirks.CRITICAL_ALLOWED, arguments),
+                DriverCall::make);
     }
 
     /**
-     * Calls the function. One that has fewer arguments does not look at the others.
+     * Calls the function. Arguments that it does not have are not looked at, or not even passed.
      *
      * @return the 64-bit result; of a narrower one, the upper bits are undefined, and of void, all of them
      */
@@ -43,10 +58,10 @@ public abstract class DriverCall {
             return new Missing();
         }
         if (NATIVE_IMAGE) {
-            return new HandleDriverCall(key.address, key.critical);
+            return new HandleDriverCall(key.address, Downcalls.plain(key.critical, key.arguments));
         }
         return (DriverCall) Templates.instantiate(DriverCallTemplate.class,
-                Downcalls.plain(key.critical).bindTo(Downcalls.function(key.address)));
+                Downcalls.plain(key.critical, key.arguments).bindTo(Downcalls.function(key.address)));
     }
 
     private static final class Missing extends DriverCall {

@@ -21,7 +21,10 @@ public abstract class FunctionTable {
         this.struct = struct;
     }
 
-    /** Returns a function that only accesses memory; its pointer is at an offset of the struct. */
+    /**
+     * Returns a function of at most four arguments that only accesses memory; its pointer is at an offset of the
+     * struct.
+     */
     protected final DriverCall at(long offset) {
         return at(offset, true);
     }
@@ -29,5 +32,10 @@ public abstract class FunctionTable {
     /** Like {@link #at(long)}, for a function that may be critical, see {@link DriverCall#of}, or not. */
     protected final DriverCall at(long offset, boolean critical) {
         return DriverCall.of(Memory.getLong(struct + offset), critical);
+    }
+
+    /** Like {@link #at(long)}, for a function of five or six arguments. */
+    protected final DriverCall withManyAt(long offset) {
+        return DriverCall.ofMany(Memory.getLong(struct + offset));
     }
 }

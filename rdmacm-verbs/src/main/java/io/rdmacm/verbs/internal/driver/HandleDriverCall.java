@@ -12,9 +12,9 @@ final class HandleDriverCall extends DriverCall {
     private final MemorySegment function;
     private final MethodHandle handle;
 
-    HandleDriverCall(long address, boolean critical) {
+    HandleDriverCall(long address, MethodHandle handle) {
         this.function = Downcalls.function(address);
-        this.handle = Downcalls.plain(critical);
+        this.handle = handle;
     }
 
     @Override

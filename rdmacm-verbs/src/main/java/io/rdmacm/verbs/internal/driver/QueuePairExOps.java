@@ -157,7 +157,7 @@ public final class QueuePairExOps extends FunctionTable {
 
     /** {@code ibv_wr_atomic_cmp_swp}. */
     public void atomicCmpSwp(int remoteKey, long remoteAddress, long compare, long swap) {
-        (atomicCmpSwp == null ? atomicCmpSwp = at(ibv_qp_ex.wr_atomic_cmp_swp$offset()) : atomicCmpSwp)
+        (atomicCmpSwp == null ? atomicCmpSwp = withManyAt(ibv_qp_ex.wr_atomic_cmp_swp$offset()) : atomicCmpSwp)
                 .call(struct, unsigned(remoteKey), remoteAddress, compare, swap, 0);
     }
 
@@ -175,7 +175,7 @@ public final class QueuePairExOps extends FunctionTable {
 
     /** {@code ibv_wr_flush}; C reads the lowest 8 bits of the type and of the level. */
     public void flush(int remoteKey, long remoteAddress, long length, int type, int level) {
-        (flush == null ? flush = at(ibv_qp_ex.wr_flush$offset()) : flush)
+        (flush == null ? flush = withManyAt(ibv_qp_ex.wr_flush$offset()) : flush)
                 .call(struct, unsigned(remoteKey), remoteAddress, length, type, level);
     }
 

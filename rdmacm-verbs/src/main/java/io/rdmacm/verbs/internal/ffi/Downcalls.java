@@ -22,8 +22,8 @@ import java.util.Set;
  * the function is their first argument.
  */
 public final class Downcalls {
-    /** How many arguments a call passes; a function that has fewer does not look at the others. */
-    private static final int ARGUMENTS = 6;
+    /** How many arguments a call passes at most; a function that has fewer does not look at the others. */
+    static final int ARGUMENTS = 6;
 
     /** The memory into which a handle captures errno. */
     static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
@@ -41,7 +41,7 @@ public final class Downcalls {
      */
     static MethodHandle capturing() {
         try {
-            return link(Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
+            return link(ARGUMENTS, Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
         } catch (RuntimeException e) {
             // for each call, instead of the initialiser of the class that keeps the handle
             List<Class<?>> parameters = new ArrayList<>(Collections.nCopies(ARGUMENTS, long.class));
@@ -53,31 +53,34 @@ public final class Downcalls {
 
     /**
      * Returns a handle {@code (MemorySegment function, long...) -> long} that does not capture errno, for functions of
-     * the data path, which return their error number.
+     * the data path, which return their error number. What is passed and not looked at costs a nanosecond here.
      *
      * @param critical whether to skip the thread state transition: only for functions that neither block nor take long
+     * @param arguments how many arguments are passed; those that follow are dropped
      */
-    public static MethodHandle plain(boolean critical) {
-        return critical ? link(Linker.Option.critical(false)) : link();
+    public static MethodHandle plain(boolean critical, int arguments) {
+        MethodHandle handle = critical ? link(arguments, Linker.Option.critical(false)) : link(arguments);
+        return MethodHandles.dropArguments(handle, 1 + arguments,
+                Collections.nCopies(ARGUMENTS - arguments, long.class));
     }
 
     @SuppressWarnings("restricted")
-    private static MethodHandle link(Linker.Option... options) {
+    private static MethodHandle link(int arguments, Linker.Option... options) {
         String architecture = System.getProperty("os.arch");
         if (!ARCHITECTURES.contains(architecture)) {
             throw new UnsupportedOperationException("rdmacm runs on x86-64 and aarch64, not on " + architecture
                     + ": another architecture may pass the arguments of C functions differently");
         }
         try {
-            return Linker.nativeLinker().downcallHandle(type(), options);
+            return Linker.nativeLinker().downcallHandle(type(arguments), options);
         } catch (IllegalCallerException e) {
             throw NativeAccess.denied(e);
         }
     }
 
-    static FunctionDescriptor type() {
+    static FunctionDescriptor type(int arguments) {
         return FunctionDescriptor.of(ValueLayout.JAVA_LONG,
-                Collections.nCopies(ARGUMENTS, ValueLayout.JAVA_LONG).toArray(MemoryLayout[]::new));
+                Collections.nCopies(arguments, ValueLayout.JAVA_LONG).toArray(MemoryLayout[]::new));
     }
 
     /** Converts an address to the first argument of a handle. */
