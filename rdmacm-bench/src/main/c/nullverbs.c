@@ -3,7 +3,8 @@
 // completion queues do what a driver in user space does for each request and each completion, and no more. Entries of
 // 64 bytes are filled in under the lock of the queue, copied to where the device has its queue (as drivers do where that
 // is in memory of the device), and a doorbell is written; what was posted is complete at once.
-// For one thread: the device's side of a completion queue has no lock of its own, as a device has none.
+// For one thread: the device's side of a completion queue has no lock of its own, as a device has none. There are only
+// RDMA writes, and a request that a queue has no room for is a mistake of the benchmark, which ends it.
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -52,7 +53,6 @@ struct null_cq {
 	uint32_t consumed;
 	uint32_t produced; // the device's own
 	struct null_cqe *ring;
-	const struct null_cqe *current; // while it is polled in place
 	struct null_qp *last; // whose completion came last
 	volatile uint32_t doorbell;
 };
@@ -64,9 +64,6 @@ struct null_qp {
 	uint32_t posted;
 	uint32_t completed;
 	uint32_t executed; // the device's own
-	uint32_t begun; // posted and what the batch under way adds
-	int error; // of the batch under way
-	int signal_all;
 	uint32_t max_sge;
 	uint32_t max_inline;
 	struct null_wqe *ring;
@@ -114,172 +111,105 @@ static void ring_doorbell(struct null_qp *qp)
 	execute(qp);
 }
 
-static uint32_t copy_inline(struct null_wqe *wqe, const struct ibv_sge *sges, int count, uint32_t max)
+static void expect(int condition)
 {
-	uint32_t size = 0;
-	for (int i = 0; i < count; i++) {
-		if (sges[i].length > max - size)
-			return UINT32_MAX;
-		memcpy(wqe->data + size, (const void *)(uintptr_t)sges[i].addr, sges[i].length);
-		size += sges[i].length;
-	}
-	return size;
+	if (!condition)
+		abort();
 }
 
-static int fill(struct null_qp *qp, uint32_t index, const struct ibv_send_wr *wr)
+// Begins the entry of the next request.
+static struct null_wqe *begin(struct null_qp *qp, uint32_t flags, uint64_t id)
 {
+	uint32_t index = qp->posted++;
+	expect(index - qp->completed <= qp->mask);
 	struct null_wqe *wqe = &qp->ring[index & qp->mask];
-	uint32_t flags = wr->send_flags | (qp->signal_all ? IBV_SEND_SIGNALED : 0);
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > qp->max_sge)
-		return EINVAL;
-	wqe->opcode_index = (index & 0xffff) << 8 | wr->opcode;
-	wqe->flags_size = flags << 16 | wr->num_sge;
+	wqe->opcode_index = (index & 0xffff) << 8 | IBV_WR_RDMA_WRITE;
+	wqe->flags_size = flags << 16;
 	wqe->qp_num = qp->ex.qp_base.qp_num;
 	wqe->inline_size = 0;
-	switch (wr->opcode) {
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_READ:
-		wqe->remote_addr = wr->wr.rdma.remote_addr;
-		wqe->rkey = wr->wr.rdma.rkey;
-		break;
-	case IBV_WR_SEND:
-		break;
-	default:
-		return EINVAL;
-	}
-	if (flags & IBV_SEND_INLINE) {
-		wqe->inline_size = copy_inline(wqe, wr->sg_list, wr->num_sge, qp->max_inline);
-		if (wqe->inline_size == UINT32_MAX)
-			return EINVAL;
-	} else {
-		for (int i = 0; i < wr->num_sge; i++)
-			wqe->sges[i] = wr->sg_list[i];
-	}
-	qp->ids[index & qp->mask] = wr->wr_id;
-	return 0;
+	qp->ids[index & qp->mask] = id;
+	return wqe;
+}
+
+static void set_target(struct null_wqe *wqe, uint64_t remote_addr, uint32_t rkey)
+{
+	wqe->remote_addr = remote_addr;
+	wqe->rkey = rkey;
+}
+
+static void set_list(struct null_qp *qp, struct null_wqe *wqe, const struct ibv_sge *list, uint32_t count)
+{
+	expect(count <= qp->max_sge);
+	wqe->flags_size |= count;
+	for (uint32_t i = 0; i < count; i++)
+		wqe->sges[i] = list[i];
+}
+
+static void add_inline(struct null_qp *qp, struct null_wqe *wqe, const void *data, uint32_t size)
+{
+	expect(size <= qp->max_inline - wqe->inline_size);
+	memcpy(wqe->data + wqe->inline_size, data, size);
+	wqe->inline_size += size;
 }
 
 static int post_send(struct ibv_qp *posted, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	(void)bad;
 	struct null_qp *qp = (struct null_qp *)posted;
-	int error = 0;
 	pthread_spin_lock(&qp->lock);
-	uint32_t index = qp->posted;
 	for (; wr; wr = wr->next) {
-		error = index - qp->completed > qp->mask ? ENOMEM : fill(qp, index, wr);
-		if (error) {
-			*bad = wr;
-			break;
+		expect(wr->opcode == IBV_WR_RDMA_WRITE);
+		struct null_wqe *wqe = begin(qp, wr->send_flags, wr->wr_id);
+		set_target(wqe, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+		if (wr->send_flags & IBV_SEND_INLINE) {
+			for (int i = 0; i < wr->num_sge; i++)
+				add_inline(qp, wqe, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		} else {
+			set_list(qp, wqe, wr->sg_list, wr->num_sge);
 		}
-		index++;
 	}
-	if (index != qp->posted) {
-		qp->posted = index;
-		ring_doorbell(qp);
-	}
+	ring_doorbell(qp);
 	pthread_spin_unlock(&qp->lock);
-	return error;
+	return 0;
 }
 
 // ibv_wr_*
 
 static void wr_start(struct ibv_qp_ex *started)
 {
-	struct null_qp *qp = (struct null_qp *)started;
-	pthread_spin_lock(&qp->lock);
-	qp->begun = qp->posted;
-	qp->error = 0;
+	pthread_spin_lock(&((struct null_qp *)started)->lock);
 }
 
-static struct null_wqe *begin(struct ibv_qp_ex *of, enum ibv_wr_opcode opcode)
+static void wr_rdma_write(struct ibv_qp_ex *of, uint32_t rkey, uint64_t remote_addr)
 {
 	struct null_qp *qp = (struct null_qp *)of;
-	if (qp->begun - qp->completed > qp->mask) {
-		qp->error = ENOMEM;
-		return NULL;
-	}
-	uint32_t index = qp->begun++;
-	struct null_wqe *wqe = &qp->ring[index & qp->mask];
-	wqe->opcode_index = (index & 0xffff) << 8 | opcode;
-	wqe->flags_size = (of->wr_flags | (qp->signal_all ? IBV_SEND_SIGNALED : 0)) << 16;
-	wqe->qp_num = qp->ex.qp_base.qp_num;
-	wqe->inline_size = 0;
-	qp->ids[index & qp->mask] = of->wr_id;
-	qp->current = wqe;
-	return wqe;
-}
-
-static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
-{
-	struct null_wqe *wqe = begin(qp, IBV_WR_RDMA_WRITE);
-	if (wqe) {
-		wqe->remote_addr = remote_addr;
-		wqe->rkey = rkey;
-	}
-}
-
-static void wr_set_sge(struct ibv_qp_ex *of, uint32_t lkey, uint64_t addr, uint32_t length)
-{
-	struct null_qp *qp = (struct null_qp *)of;
-	if (qp->error)
-		return;
-	qp->current->flags_size |= 1;
-	qp->current->sges[0] = (struct ibv_sge){.addr = addr, .length = length, .lkey = lkey};
+	qp->current = begin(qp, of->wr_flags, of->wr_id);
+	set_target(qp->current, remote_addr, rkey);
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *of, size_t count, const struct ibv_sge *list)
 {
 	struct null_qp *qp = (struct null_qp *)of;
-	if (qp->error)
-		return;
-	if (count > qp->max_sge) {
-		qp->error = EINVAL;
-		return;
-	}
-	qp->current->flags_size |= count;
-	for (size_t i = 0; i < count; i++)
-		qp->current->sges[i] = list[i];
+	set_list(qp, qp->current, list, count);
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	wr_set_sge_list(qp, 1, &(struct ibv_sge){.addr = addr, .length = length, .lkey = lkey});
 }
 
 static void wr_set_inline_data(struct ibv_qp_ex *of, void *addr, size_t length)
 {
 	struct null_qp *qp = (struct null_qp *)of;
-	if (qp->error)
-		return;
-	if (length > qp->max_inline) {
-		qp->error = EINVAL;
-		return;
-	}
-	memcpy(qp->current->data, addr, length);
-	qp->current->inline_size = length;
+	add_inline(qp, qp->current, addr, length);
 }
 
 static int wr_complete(struct ibv_qp_ex *completed)
 {
 	struct null_qp *qp = (struct null_qp *)completed;
-	int error = qp->error;
-	if (!error && qp->begun != qp->posted) {
-		qp->posted = qp->begun;
-		ring_doorbell(qp);
-	}
+	ring_doorbell(qp);
 	pthread_spin_unlock(&qp->lock);
-	return error;
-}
-
-static void wr_abort(struct ibv_qp_ex *aborted)
-{
-	pthread_spin_unlock(&((struct null_qp *)aborted)->lock);
-}
-
-static void fill_qp(struct null_qp *qp)
-{
-	qp->ex.wr_start = wr_start;
-	qp->ex.wr_rdma_write = wr_rdma_write;
-	qp->ex.wr_set_sge = wr_set_sge;
-	qp->ex.wr_set_sge_list = wr_set_sge_list;
-	qp->ex.wr_set_inline_data = wr_set_inline_data;
-	qp->ex.wr_complete = wr_complete;
-	qp->ex.wr_abort = wr_abort;
+	return 0;
 }
 
 // The completion side of the null provider: ibv_poll_cq, and polls in place.
@@ -296,27 +226,14 @@ static const struct null_cqe *next_entry(struct null_cq *cq)
 	return cqe;
 }
 
-// Whose completion it is; its request, and those before it, are done.
-static struct null_qp *retire(struct null_cq *cq, const struct null_cqe *cqe, uint64_t *id)
+// The request of a completion; it and those before it are done.
+static uint64_t retire(struct null_cq *cq, const struct null_cqe *cqe)
 {
 	struct null_qp *qp = cq->last;
 	if (!qp || qp->ex.qp_base.qp_num != cqe->qp_num)
 		cq->last = qp = pairs[cqe->qp_num];
 	qp->completed = cqe->wqe_index + 1;
-	*id = qp->ids[cqe->wqe_index & qp->mask];
-	return qp;
-}
-
-static enum ibv_wc_opcode opcode_of(const struct null_cqe *cqe)
-{
-	switch (cqe->opcode_status >> 8) {
-	case IBV_WR_RDMA_WRITE:
-		return IBV_WC_RDMA_WRITE;
-	case IBV_WR_RDMA_READ:
-		return IBV_WC_RDMA_READ;
-	default:
-		return IBV_WC_SEND;
-	}
+	return qp->ids[cqe->wqe_index & qp->mask];
 }
 
 static int poll_cq(struct ibv_cq *polled, int entries, struct ibv_wc *wc)
@@ -328,9 +245,10 @@ static int poll_cq(struct ibv_cq *polled, int entries, struct ibv_wc *wc)
 		const struct null_cqe *cqe = next_entry(cq);
 		if (!cqe)
 			break;
-		retire(cq, cqe, &wc->wr_id);
+		wc->wr_id = retire(cq, cqe);
 		wc->status = cqe->opcode_status & 0xff;
-		wc->opcode = opcode_of(cqe);
+		expect(cqe->opcode_status >> 8 == IBV_WR_RDMA_WRITE);
+		wc->opcode = IBV_WC_RDMA_WRITE;
 		wc->vendor_err = 0;
 		wc->byte_len = cqe->byte_len;
 		wc->qp_num = cqe->qp_num;
@@ -344,13 +262,14 @@ static int poll_cq(struct ibv_cq *polled, int entries, struct ibv_wc *wc)
 
 // ibv_start_poll and the like; what is read of a completion lies in the queue
 
-static int show(struct null_cq *cq)
+static int next_poll(struct ibv_cq_ex *of)
 {
-	cq->current = next_entry(cq);
-	if (!cq->current)
+	struct null_cq *cq = (struct null_cq *)of;
+	const struct null_cqe *cqe = next_entry(cq);
+	if (!cqe)
 		return ENOENT;
-	retire(cq, cq->current, &cq->ex.wr_id);
-	cq->ex.status = cq->current->opcode_status & 0xff;
+	of->wr_id = retire(cq, cqe);
+	of->status = cqe->opcode_status & 0xff;
 	return 0;
 }
 
@@ -359,15 +278,10 @@ static int start_poll(struct ibv_cq_ex *started, struct ibv_poll_cq_attr *attr)
 	struct null_cq *cq = (struct null_cq *)started;
 	(void)attr;
 	pthread_spin_lock(&cq->lock);
-	int error = show(cq);
+	int error = next_poll(started);
 	if (error)
 		pthread_spin_unlock(&cq->lock);
 	return error;
-}
-
-static int next_poll(struct ibv_cq_ex *cq)
-{
-	return show((struct null_cq *)cq);
 }
 
 static void end_poll(struct ibv_cq_ex *ended)
@@ -375,13 +289,6 @@ static void end_poll(struct ibv_cq_ex *ended)
 	struct null_cq *cq = (struct null_cq *)ended;
 	cq->doorbell = cq->consumed;
 	pthread_spin_unlock(&cq->lock);
-}
-
-static void fill_cq(struct null_cq *cq)
-{
-	cq->ex.start_poll = start_poll;
-	cq->ex.next_poll = next_poll;
-	cq->ex.end_poll = end_poll;
 }
 
 // What libibverbs exports, as far as the benchmarks need it.
@@ -398,8 +305,7 @@ static void *zeroed(size_t size)
 {
 	size_t rounded = (size + NULL_ENTRY - 1) / NULL_ENTRY * NULL_ENTRY;
 	void *memory = aligned_alloc(NULL_ENTRY, rounded);
-	if (!memory)
-		abort();
+	expect(memory != NULL);
 	return memset(memory, 0, rounded);
 }
 
@@ -473,28 +379,28 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-static struct null_cq *make_cq(struct ibv_context *context, uint32_t entries)
+static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-	uint32_t size = power_of_two(entries);
+	uint32_t size = power_of_two(attr->cqe);
 	struct null_cq *cq = zeroed(sizeof(*cq));
-	struct null_cqe *ring = zeroed(size * sizeof(*ring));
-	cq->ex.context = context;
-	cq->ex.cqe = size;
+	cq->ex = (struct ibv_cq_ex){
+		.context = context,
+		.cqe = size,
+		.start_poll = start_poll,
+		.next_poll = next_poll,
+		.end_poll = end_poll,
+	};
 	cq->mask = size - 1;
-	cq->ring = ring;
+	cq->ring = zeroed(size * sizeof(*cq->ring));
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
-	fill_cq(cq);
-	return cq;
+	return &cq->ex;
 }
 
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int entries, void *cq_context,
 			     struct ibv_comp_channel *channel, int vector)
 {
-	(void)vector;
-	struct null_cq *cq = make_cq(context, entries);
-	cq->ex.cq_context = cq_context;
-	cq->ex.channel = channel;
-	return ibv_cq_ex_to_cq(&cq->ex);
+	(void)cq_context, (void)channel, (void)vector;
+	return ibv_cq_ex_to_cq(create_cq_ex(context, &(struct ibv_cq_init_attr_ex){.cqe = entries}));
 }
 
 int ibv_destroy_cq(struct ibv_cq *destroyed)
@@ -506,48 +412,50 @@ int ibv_destroy_cq(struct ibv_cq *destroyed)
 	return 0;
 }
 
-static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *send_cq, struct ibv_cq *recv_cq,
-			      enum ibv_qp_type type, int signal_all, struct ibv_qp_cap *cap)
+static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
 	static uint32_t last_number = 0x10;
-	if (cap->max_send_sge > NULL_MAX_SGE || cap->max_inline_data > NULL_MAX_INLINE ||
-	    last_number + 1 == sizeof(pairs) / sizeof(*pairs))
-		abort();
-	uint32_t size = power_of_two(cap->max_send_wr);
+	expect(init->cap.max_send_sge <= NULL_MAX_SGE && init->cap.max_inline_data <= NULL_MAX_INLINE);
+	expect(last_number + 1 < sizeof(pairs) / sizeof(*pairs));
+	uint32_t size = power_of_two(init->cap.max_send_wr);
 	struct null_qp *qp = zeroed(sizeof(*qp));
-	struct null_wqe *ring = zeroed(size * sizeof(*ring));
-	struct null_wqe *copy = zeroed(size * sizeof(*copy));
-	uint64_t *ids = zeroed(size * sizeof(*ids));
-	qp->ex.qp_base.context = pd->context;
-	qp->ex.qp_base.pd = pd;
-	qp->ex.qp_base.send_cq = send_cq;
-	qp->ex.qp_base.recv_cq = recv_cq;
-	qp->ex.qp_base.qp_type = type;
-	qp->ex.qp_base.qp_num = ++last_number;
-	qp->ex.qp_base.state = IBV_QPS_RTS; // there is nobody to connect it with
+	qp->ex = (struct ibv_qp_ex){
+		.qp_base = {
+			.context = context,
+			.pd = init->pd,
+			.send_cq = init->send_cq,
+			.recv_cq = init->recv_cq,
+			.qp_type = init->qp_type,
+			.qp_num = ++last_number,
+			.state = IBV_QPS_RTS, // there is nobody to connect it with
+		},
+		.wr_start = wr_start,
+		.wr_rdma_write = wr_rdma_write,
+		.wr_set_sge = wr_set_sge,
+		.wr_set_sge_list = wr_set_sge_list,
+		.wr_set_inline_data = wr_set_inline_data,
+		.wr_complete = wr_complete,
+	};
 	qp->mask = size - 1;
-	qp->signal_all = signal_all;
-	qp->max_sge = cap->max_send_sge;
-	qp->max_inline = cap->max_inline_data;
-	qp->ring = ring;
-	qp->device = copy;
-	qp->ids = ids;
+	qp->max_sge = init->cap.max_send_sge;
+	qp->max_inline = init->cap.max_inline_data;
+	qp->ring = zeroed(size * sizeof(*qp->ring));
+	qp->device = zeroed(size * sizeof(*qp->device));
+	qp->ids = zeroed(size * sizeof(*qp->ids));
 	pthread_spin_init(&qp->lock, PTHREAD_PROCESS_PRIVATE);
-	fill_qp(qp);
-	cap->max_send_wr = size;
 	pairs[last_number] = qp;
 	return &qp->ex.qp_base;
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
-	return make_qp(pd, init->send_cq, init->recv_cq, init->qp_type, init->sq_sig_all, &init->cap);
-}
-
-static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
-{
-	(void)context;
-	return make_qp(init->pd, init->send_cq, init->recv_cq, init->qp_type, init->sq_sig_all, &init->cap);
+	return create_qp_ex(pd->context, &(struct ibv_qp_init_attr_ex){
+		.qp_type = init->qp_type,
+		.send_cq = init->send_cq,
+		.recv_cq = init->recv_cq,
+		.cap = init->cap,
+		.pd = pd,
+	});
 }
 
 int ibv_destroy_qp(struct ibv_qp *destroyed)
@@ -569,29 +477,19 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return (struct ibv_qp_ex *)qp;
 }
 
-static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
-{
-	return (struct ibv_cq_ex *)make_cq(context, attr->cqe);
-}
-
-static void fill_context(struct verbs_context *context)
-{
-	context->context.ops.poll_cq = poll_cq;
-	context->context.ops.post_send = post_send;
-	context->create_cq_ex = create_cq_ex;
-	context->create_qp_ex = create_qp_ex;
-}
-
 struct ibv_context *ibv_open_device(struct ibv_device *of)
 {
 	struct verbs_context *extended = zeroed(sizeof(*extended));
 	extended->sz = sizeof(*extended);
+	extended->create_cq_ex = create_cq_ex;
+	extended->create_qp_ex = create_qp_ex;
+	extended->context.ops.poll_cq = poll_cq;
+	extended->context.ops.post_send = post_send;
 	extended->context.device = of;
 	extended->context.num_comp_vectors = 1;
 	extended->context.async_fd = -1;
 	extended->context.cmd_fd = -1;
 	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
-	fill_context(extended);
 	return &extended->context;
 }
 
