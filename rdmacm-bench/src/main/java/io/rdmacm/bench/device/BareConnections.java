@@ -20,9 +20,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
-import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
@@ -33,21 +31,17 @@ import io.rdmacm.verbs.error.RdmaException;
  * when the client disconnects. As cmtime creates them, each has a queue pair for one send and one receive, and all
  * share two completion queues with a channel each.
  */
-final class BareConnections implements End {
+final class BareConnections extends End {
     private static final Duration RESOLVE = Duration.ofSeconds(2);
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int RETRIES = 2;
 
     private final int count;
-    private final int times;
-    private final boolean client;
-    private final EventChannel channel;
-    // null for a client
-    private final CmId listener;
+    private final EventChannel channel = own(EventChannel.open());
     private final Map<CmId, QueuePair> pairs = new HashMap<>();
     private final Map<String, Double> stages = new LinkedHashMap<>();
-    // in the order in which they are closed; made for the first connection
-    private final List<NativeObject> shared = new ArrayList<>();
+    // what all share, made for the first connection
+    private ProtectionDomain domain;
     private QueuePairInitAttributes attributes;
     private InetSocketAddress server;
 
@@ -59,20 +53,19 @@ final class BareConnections implements End {
      * @param client whether this is the end that connects
      */
     BareConnections(int count, Load load, boolean client) throws IOException {
+        super(load, client);
         this.count = count;
-        this.times = load.total();
-        this.client = client;
-        channel = EventChannel.open();
-        listener = client ? null : CmId.open(channel, PortSpace.TCP);
-        if (listener != null) {
-            listener.bindAddress(Port.anyPort());
-            listener.listen(0);
-        }
     }
 
     @Override
     public Serializable address() throws IOException {
-        return client ? null : listener.localAddress();
+        if (client) {
+            return null;
+        }
+        CmId listener = own(CmId.open(channel, PortSpace.TCP));
+        listener.bindAddress(Port.anyPort());
+        listener.listen(0);
+        return listener.localAddress();
     }
 
     @Override
@@ -86,7 +79,7 @@ final class BareConnections implements End {
             serve();
             return null;
         }
-        for (int i = 0; i < times; i++) {
+        for (int i = 0; i < load.total(); i++) {
             setUp();
         }
         return Cmtime.outcome(stages);
@@ -145,21 +138,20 @@ final class BareConnections implements End {
     }
 
     private void createQueuePair(CmId id) throws RdmaException {
-        if (shared.isEmpty()) {
-            CompletionChannel sendChannel = id.context().createCompletionChannel();
-            CompletionQueue sent = id.context().createCompletionQueue(1, sendChannel);
-            CompletionChannel receiveChannel = id.context().createCompletionChannel();
-            CompletionQueue received = id.context().createCompletionQueue(1, receiveChannel);
-            shared.addAll(List.of(sent, received, sendChannel, receiveChannel,
-                    id.context().allocateProtectionDomain()));
-            attributes = QueuePairInitAttributes.builder().sendCompletionQueue(sent)
-                    .receiveCompletionQueue(received).maxSendRequests(1).maxReceiveRequests(1).build();
+        if (domain == null) {
+            domain = own(id.context().allocateProtectionDomain());
+            attributes = QueuePairInitAttributes.builder().sendCompletionQueue(queue(id))
+                    .receiveCompletionQueue(queue(id)).maxSendRequests(1).maxReceiveRequests(1).build();
         }
-        pairs.put(id, id.createQueuePair((ProtectionDomain) shared.getLast(), attributes));
+        pairs.put(id, id.createQueuePair(domain, attributes));
+    }
+
+    private CompletionQueue queue(CmId id) throws RdmaException {
+        return own(id.context().createCompletionQueue(1, own(id.context().createCompletionChannel())));
     }
 
     private void serve() throws RdmaException, InterruptedException {
-        for (int left = times * count; left > 0;) {
+        for (int left = load.total() * count; left > 0;) {
             CmId gone = null;
             try (CmEvent event = channel.getEvent(LIMIT)) {
                 if (event.type() == CmEventType.CONNECT_REQUEST) {
@@ -176,16 +168,5 @@ final class BareConnections implements End {
                 left--;
             }
         }
-    }
-
-    @Override
-    public void close() throws RdmaException {
-        for (NativeObject object : shared) {
-            object.close();
-        }
-        if (listener != null) {
-            listener.close();
-        }
-        channel.close();
     }
 }

@@ -6,94 +6,70 @@ import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.measure.End;
-import io.rdmacm.bench.device.measure.Outcome;
-import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.core.connection.Listener;
-import io.rdmacm.core.connection.LoopSettings;
-import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** One end of a {@link Connection}. */
-final class ConnectionEnd implements End {
+/** One end of one or many {@linkplain Connection connections}; a server listens. */
+abstract class ConnectionEnd extends End {
     /** The longest time to wait for anything. */
     static final Duration LIMIT = Duration.ofMinutes(2);
-    /** The size of the receive buffers where messages are larger. */
-    static final int SMALL_MESSAGE = 1024;
+    private static final int BACKLOG = 1024;
 
-    private static final int RECEIVES = 64;
-    // the defaults, and the depth of the streams
-    private static final int IN_FLIGHT = 16;
-    private static final int LARGE_MESSAGES = 2;
-    private static final int BACKLOG = 1;
-
-    private final ConnectionWork work;
-    private final ConnectionManager manager;
-    private final ConnectionSettings settings;
+    final ConnectionManager manager = own(ConnectionManager.open());
+    /** What a handler reaches or fails to reach, in the thread of a loop. */
+    final CompletableFuture<Void> end = new CompletableFuture<>();
     // null for a client
-    private final Listener listener;
-    private Connection connection;
+    Listener listener;
+    // null for a server
+    InetSocketAddress server;
+    private ConnectionSettings settings;
 
-    /** Prepares an end; a server listens. */
-    ConnectionEnd(ConnectionTrial trial, Load load, boolean client, ConnectionWork work) throws IOException {
-        this.work = work;
-        manager = ConnectionManager.open();
-        boolean complete = false;
-        try {
-            settings = settings(trial, load);
-            listener = client ? null : manager.listen(Port.anyPort(), BACKLOG, settings);
-            complete = true;
-        } finally {
-            if (!complete) {
-                manager.close();
-            }
-        }
+    ConnectionEnd(Load load, boolean client) throws IOException {
+        super(load, client);
     }
 
-    private ConnectionSettings settings(ConnectionTrial trial, Load load) throws IOException {
-        WaitPolicy policy = switch (trial.polling()) {
-            case BUSY, YIELD -> WaitPolicy.spinAlways();
-            case EVENTS -> WaitPolicy.sleepAtOnce();
-            case AWAIT -> WaitPolicy.defaults();
-        };
-        int reads = Port.find().reads();
-        ConnectionSettings.Builder builder = ConnectionSettings.builder().messageSize(load.size())
-                .receiveBuffers(RECEIVES).sendBuffers(IN_FLIGHT).operations(IN_FLIGHT).waiting(policy)
-                .handler(work.handler()).parameters(ConnectionParameters.builder().responderResources(reads)
-                        .initiatorDepth(reads).build());
-        if (trial.pattern() == ConnectionTrial.Pattern.LARGE) {
-            builder.messageSize(SMALL_MESSAGE).largeMessages(load.size(), LARGE_MESSAGES);
-        }
-        if (work.loop()) {
-            builder.loops(manager.startLoops(LoopSettings.builder().waiting(policy).build()));
-        }
-        return builder.build();
-    }
+    /** {@return the settings of all connections of this end; called once} */
+    abstract ConnectionSettings settings() throws IOException;
 
     @Override
     public Serializable address() throws IOException {
-        return listener == null ? null : listener.address();
+        settings = settings();
+        if (client) {
+            return null;
+        }
+        listener = manager.listen(Port.anyPort(), BACKLOG, settings);
+        return listener.address();
     }
 
     @Override
     public void connect(Serializable peer) throws IOException, InterruptedException {
-        connection = listener == null ? manager.connect((InetSocketAddress) peer, settings, LIMIT)
-                : listener.accept(LIMIT);
-        work.connected(connection);
+        server = (InetSocketAddress) peer;
     }
 
-    @Override
-    public Outcome run() throws IOException, InterruptedException {
-        return work.run(connection);
+    /** {@return so many connections with the server, set up at once} */
+    List<Connection> connect(int count) throws IOException {
+        List<CompletableFuture<Connection>> futures = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            futures.add(manager.connectAsync(server, settings, LIMIT));
+        }
+        try {
+            return futures.stream().map(CompletableFuture::join).toList();
+        } catch (CompletionException e) {
+            throw new IOException(e.getCause());
+        }
     }
 
     /** Sends a message for which there has to be room. */
@@ -114,12 +90,8 @@ final class ConnectionEnd implements End {
         }
     }
 
-    @Override
-    public void close() throws IOException {
-        if (connection != null) {
-            connection.close();
-        }
-        work.close();
-        manager.close();
+    /** What an end that is a handler is told: there is no more to wait for. */
+    public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
+        end.completeExceptionally(reason);
     }
 }

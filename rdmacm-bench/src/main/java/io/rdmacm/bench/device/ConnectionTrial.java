@@ -64,7 +64,7 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
         Map<String, Object> params = Result.params("by", way.id, "polling", polling.id(), "size", size, "depth", depth,
                 "iterations", iterations);
         End.Opener opener = way == Way.QUEUE_PAIR ? reference(iterations).wholeRoundTrips() : this;
-        int small = pattern == Pattern.LARGE ? 2 * ConnectionEnd.SMALL_MESSAGE : Plan.SMALL;
+        int small = pattern == Pattern.LARGE ? 2 * OneConnection.SMALL_MESSAGE : Plan.SMALL;
         // A queue pair posts a receive for each message of a stream, and is no longer than the device allows.
         int before = way == Way.QUEUE_PAIR ? Math.min(warmUp, iterations) : warmUp;
         return Trial.of(pattern.id, params, opener, size, iterations, new End.Load(Math.min(size, small), 0, before));
@@ -72,14 +72,13 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
 
     @Override
     public End open(End.Load load, boolean client) throws Exception {
-        ConnectionWork work = switch (pattern) {
-            case ROUND_TRIP -> way == Way.RECEIVE ? new RoundTrips.Receiving(load, client)
-                    : new RoundTrips.Handled(load, client);
-            case STREAM -> way == Way.RECEIVE ? new Transfers.Messages(load, client, false)
-                    : client ? new Transfers.Operations(load, depth, false) : new Transfers.Count(load);
-            case LARGE -> new Transfers.Messages(load, client, true);
-            case READS -> client ? new Transfers.Operations(load, depth, true) : new Transfers.Target(load);
+        return switch (pattern) {
+            case ROUND_TRIP -> way == Way.RECEIVE ? new RoundTrips.Receiving(this, load, client)
+                    : new RoundTrips.Handled(this, load, client);
+            case STREAM -> way == Way.RECEIVE ? new Transfers.Messages(this, load, client)
+                    : client ? new Transfers.Operations(this, load) : new Transfers.Count(this, load);
+            case LARGE -> new Transfers.Messages(this, load, client);
+            case READS -> client ? new Transfers.Operations(this, load) : new Transfers.Target(this, load);
         };
-        return new ConnectionEnd(this, load, client, work);
     }
 }

@@ -3,37 +3,23 @@ package io.rdmacm.bench.device;
 
 import java.io.IOException;
 import java.io.Serializable;
-import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
-import io.rdmacm.bench.device.machine.Port;
-import io.rdmacm.bench.device.measure.End;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
-import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
-import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Sets up many connections at once through a {@link ConnectionManager}, again and again; or accepts them. */
-final class ManagedConnections implements End, ConnectionHandler {
-    private static final int BACKLOG = 1024;
+/** Sets up many connections at once through a connection manager, again and again; or accepts them. */
+final class ManagedConnections extends ConnectionEnd implements ConnectionHandler {
     private static final int SHARED_RECEIVES = 256;
     private static final double NANOS_PER_MICRO = 1000;
 
+    private final Receives receives;
     private final int count;
-    private final int times;
-    private final ConnectionManager manager;
-    private final ConnectionSettings settings;
-    // null for a client
-    private final Listener listener;
-    private InetSocketAddress server;
 
     /**
      * Prepares an end.
@@ -44,22 +30,9 @@ final class ManagedConnections implements End, ConnectionHandler {
      * @param client whether this is the end that connects
      */
     ManagedConnections(Receives receives, int count, Load load, boolean client) throws IOException {
+        super(load, client);
+        this.receives = receives;
         this.count = count;
-        this.times = load.total();
-        manager = ConnectionManager.open();
-        ConnectionSettings.Builder builder = ConnectionSettings.builder();
-        if (receives != Receives.QUEUES) {
-            LoopSettings.Builder loops = LoopSettings.builder();
-            if (receives == Receives.SHARED) {
-                loops.sharedReceives(SHARED_RECEIVES, ConnectionSettings.defaults().messageSize());
-            }
-            builder.loops(manager.startLoops(loops.build())).receiveBuffers(1).sendBuffers(1).operations(1);
-        }
-        settings = (client ? builder : builder.handler(this)).build();
-        listener = client ? null : manager.listen(Port.anyPort(), BACKLOG, settings);
-        if (listener != null) {
-            listener.acceptAll();
-        }
     }
 
     /** What connections share. */
@@ -88,51 +61,46 @@ final class ManagedConnections implements End, ConnectionHandler {
     }
 
     @Override
-    public Serializable address() throws IOException {
-        return listener == null ? null : listener.address();
+    ConnectionSettings settings() throws IOException {
+        ConnectionSettings.Builder builder = ConnectionSettings.builder();
+        if (receives != Receives.QUEUES) {
+            LoopSettings.Builder loops = LoopSettings.builder();
+            if (receives == Receives.SHARED) {
+                loops.sharedReceives(SHARED_RECEIVES, ConnectionSettings.defaults().messageSize());
+            }
+            builder.loops(manager.startLoops(loops.build())).receiveBuffers(1).sendBuffers(1).operations(1);
+        }
+        return (client ? builder : builder.handler(this)).build();
     }
 
     @Override
-    public void connect(Serializable peer) {
-        server = (InetSocketAddress) peer;
+    public void connect(Serializable peer) throws IOException, InterruptedException {
+        super.connect(peer);
+        if (!client) {
+            listener.acceptAll();
+        }
     }
 
     /** Connects, and disconnects when all connections are established. */
     @Override
     public Outcome run() throws IOException {
+        if (!client) {
+            return null;
+        }
         long nanos = 0;
-        for (int i = 0; i < times && listener == null; i++) {
+        for (int i = 0; i < load.total(); i++) {
             long start = System.nanoTime();
-            List<Connection> connections = connect(manager, server, settings, count);
+            List<Connection> connections = connect(count);
             nanos = System.nanoTime() - start;
             for (Connection connection : connections) {
                 connection.close();
             }
         }
-        return listener == null ? Cmtime.rate(nanos / NANOS_PER_MICRO / count) : null;
-    }
-
-    /** {@return connections that were set up at once} */
-    static List<Connection> connect(ConnectionManager manager, InetSocketAddress server, ConnectionSettings settings,
-            int count) throws IOException {
-        List<CompletableFuture<Connection>> futures = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            futures.add(manager.connectAsync(server, settings, ConnectionEnd.LIMIT));
-        }
-        try {
-            return futures.stream().map(CompletableFuture::join).toList();
-        } catch (CompletionException e) {
-            throw new IOException(e.getCause());
-        }
+        return Cmtime.rate(nanos / NANOS_PER_MICRO / count);
     }
 
     @Override
     public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
         connection.close();
-    }
-
-    @Override
-    public void close() throws IOException {
-        manager.close();
     }
 }

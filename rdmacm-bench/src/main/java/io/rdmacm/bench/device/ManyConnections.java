@@ -5,20 +5,15 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.machine.Usage;
-import io.rdmacm.bench.device.measure.End;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
-import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
-import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.LoopSettings;
 import io.rdmacm.core.connection.Message;
 import io.rdmacm.verbs.error.RdmaException;
@@ -28,9 +23,8 @@ import io.rdmacm.verbs.error.RdmaException;
  * set them up. The client sends a message over each, which the server answers: over some first, so that what those take
  * that follow does not include the code and what all share.
  */
-final class ManyConnections implements End, ConnectionHandler {
+final class ManyConnections extends ConnectionEnd implements ConnectionHandler {
     private static final int AT_ONCE = 100;
-    private static final int BACKLOG = 1024;
     private static final int BUFFERS = 4;
     private static final int SHARED_RECEIVES = 1024;
     private static final int LARGEST_MESSAGE = 4096;
@@ -38,18 +32,11 @@ final class ManyConnections implements End, ConnectionHandler {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double KIB = 1024;
 
-    private final boolean client;
+    private final boolean shared;
     private final int count;
     private final int early;
-    private final ConnectionManager manager;
-    private final ConnectionSettings settings;
-    // null for a client
-    private final Listener listener;
     private final MemorySegment data = Arena.ofAuto().allocate(MESSAGE);
     private final CompletableFuture<Void> first = new CompletableFuture<>();
-    private final CompletableFuture<Void> all = new CompletableFuture<>();
-    // null for a server
-    private InetSocketAddress server;
     // with the first connections
     private Usage before;
     // only used by the thread of the loop
@@ -60,38 +47,36 @@ final class ManyConnections implements End, ConnectionHandler {
      *
      * @param shared whether the connections share receives, instead of having their own
      * @param count how many connections
+     * @param load not used: all is done once
      * @param client whether this is the end that connects
      */
-    ManyConnections(boolean shared, int count, boolean client) throws IOException {
-        this.client = client;
+    ManyConnections(boolean shared, int count, Load load, boolean client) throws IOException {
+        super(load, client);
+        this.shared = shared;
         this.count = count;
         this.early = Math.min(AT_ONCE, count);
-        manager = ConnectionManager.open();
+    }
+
+    @Override
+    ConnectionSettings settings() throws IOException {
         LoopSettings.Builder loops = LoopSettings.builder();
         if (shared) {
             loops.sharedReceives(SHARED_RECEIVES, LARGEST_MESSAGE);
         }
-        settings = ConnectionSettings.builder().messageSize(LARGEST_MESSAGE).sendBuffers(BUFFERS).operations(BUFFERS)
-                .handshakeTimeout(ConnectionEnd.LIMIT).handler(this).loops(manager.startLoops(loops.build())).build();
-        listener = client ? null : manager.listen(Port.anyPort(), BACKLOG, settings);
-        if (listener != null) {
-            listener.acceptAll();
-        }
-    }
-
-    @Override
-    public Serializable address() throws IOException {
-        return client ? null : listener.address();
+        return ConnectionSettings.builder().messageSize(LARGEST_MESSAGE).sendBuffers(BUFFERS).operations(BUFFERS)
+                .handshakeTimeout(LIMIT).handler(this).loops(manager.startLoops(loops.build())).build();
     }
 
     /** Sets up the first connections, and uses them. */
     @Override
     public void connect(Serializable peer) throws IOException, InterruptedException {
+        super.connect(peer);
         if (client) {
-            server = (InetSocketAddress) peer;
-            send(ManagedConnections.connect(manager, server, settings, early));
+            send(connect(early));
+        } else {
+            listener.acceptAll();
         }
-        ConnectionEnd.await(first);
+        await(first);
         before = Usage.now();
     }
 
@@ -99,7 +84,7 @@ final class ManyConnections implements End, ConnectionHandler {
     @Override
     public Outcome run() throws IOException, InterruptedException {
         if (!client) {
-            ConnectionEnd.await(all);
+            await(end);
             Usage used = Usage.now().minus(before);
             return Outcome.none().and("heap", "B/connection", (double) used.heap() / count)
                     .and("registered", "B/connection", (double) used.registered() / count)
@@ -109,47 +94,37 @@ final class ManyConnections implements End, ConnectionHandler {
         List<Connection> connections = new ArrayList<>();
         long start = System.nanoTime();
         while (connections.size() < count) {
-            connections.addAll(ManagedConnections.connect(manager, server, settings,
-                    Math.min(AT_ONCE, count - connections.size())));
+            connections.addAll(connect(Math.min(AT_ONCE, count - connections.size())));
         }
         long connected = System.nanoTime();
         send(connections);
-        ConnectionEnd.await(all);
+        await(end);
         return Outcome.none().and("set_up", "s", (connected - start) / NANOS_PER_SECOND)
                 .and("exchange", "s", (System.nanoTime() - connected) / NANOS_PER_SECOND);
     }
 
     private void send(List<Connection> connections) throws RdmaException {
         for (Connection connection : connections) {
-            ConnectionEnd.send(connection, data);
+            send(connection, data);
         }
     }
 
     @Override
-    public void onMessage(Connection connection, Message message) {
-        try {
-            if (!client) {
-                ConnectionEnd.send(connection, message.memory());
-            }
-            received++;
-            if (received == early) {
-                first.complete(null);
-            } else if (received == early + count) {
-                all.complete(null);
-            }
-        } catch (RdmaException | RuntimeException e) {
-            onDisconnect(connection, new RdmaException("message", e.toString()));
+    public void onMessage(Connection connection, Message message) throws RdmaException {
+        if (!client) {
+            send(connection, message.memory());
+        }
+        received++;
+        if (received == early) {
+            first.complete(null);
+        } else if (received == early + count) {
+            end.complete(null);
         }
     }
 
     @Override
-    public void onDisconnect(Connection connection, RdmaException reason) {
+    public void onDisconnect(Connection connection, RdmaException reason) throws RdmaException {
         first.completeExceptionally(reason);
-        all.completeExceptionally(reason);
-    }
-
-    @Override
-    public void close() throws IOException {
-        manager.close();
+        super.onDisconnect(connection, reason);
     }
 }

@@ -35,7 +35,7 @@ final class Peer {
     }
 
     /** Answers calls until the input ends. */
-    public static void main(String[] args) throws IOException, ClassNotFoundException {
+    public static void main(String[] args) throws Exception {
         Peer peer = new Peer();
         try (ObjectOutputStream out = new ObjectOutputStream(System.out)) {
             // what is printed must not come between the answers
@@ -75,7 +75,7 @@ final class Peer {
         return end.run();
     }
 
-    Serializable close() throws IOException {
+    Serializable close() throws Exception {
         End closed = end;
         end = null;
         if (closed != null) {

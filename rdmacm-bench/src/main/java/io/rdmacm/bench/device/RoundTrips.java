@@ -4,10 +4,8 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.bench.device.measure.Allocation;
-import io.rdmacm.bench.device.measure.End.Load;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
@@ -15,16 +13,13 @@ import io.rdmacm.core.connection.Message;
 import io.rdmacm.verbs.error.RdmaException;
 
 /** Round trips over a connection. */
-abstract sealed class RoundTrips implements ConnectionWork {
-    final boolean client;
-    final Load load;
+abstract sealed class RoundTrips extends OneConnection {
     final MemorySegment data;
     final long[] times;
     final Allocation allocation = new Allocation();
 
-    private RoundTrips(Load load, boolean client) {
-        this.client = client;
-        this.load = load;
+    private RoundTrips(ConnectionTrial trial, Load load, boolean client) throws IOException {
+        super(trial, load, client);
         this.data = Arena.ofAuto().allocate(load.size());
         this.times = new long[load.total() + 1];
     }
@@ -35,23 +30,23 @@ abstract sealed class RoundTrips implements ConnectionWork {
 
     /** With {@link Connection#send} and {@link Connection#receive}. */
     static final class Receiving extends RoundTrips {
-        Receiving(Load load, boolean client) {
-            super(load, client);
+        Receiving(ConnectionTrial trial, Load load, boolean client) throws IOException {
+            super(trial, load, client);
         }
 
         @Override
-        public Outcome run(Connection connection) throws IOException, InterruptedException {
+        public Outcome run() throws IOException, InterruptedException {
             for (int i = 0; i < load.total(); i++) {
                 if (client) {
                     if (i == load.warmUp()) {
                         allocation.start();
                     }
                     times[i] = System.nanoTime();
-                    connection.send(data, ConnectionEnd.LIMIT);
-                    connection.receive(ConnectionEnd.LIMIT).close();
+                    connection.send(data, LIMIT);
+                    connection.receive(LIMIT).close();
                 } else {
-                    try (Message message = connection.receive(ConnectionEnd.LIMIT)) {
-                        connection.send(message.memory(), ConnectionEnd.LIMIT);
+                    try (Message message = connection.receive(LIMIT)) {
+                        connection.send(message.memory(), LIMIT);
                     }
                 }
             }
@@ -63,56 +58,46 @@ abstract sealed class RoundTrips implements ConnectionWork {
 
     /** In handlers, in the thread of a loop: each message is answered by the handler that is given it. */
     static final class Handled extends RoundTrips implements ConnectionHandler {
-        private final CompletableFuture<Void> end = new CompletableFuture<>();
         private int received;
 
-        Handled(Load load, boolean client) {
-            super(load, client);
+        Handled(ConnectionTrial trial, Load load, boolean client) throws IOException {
+            super(trial, load, client);
         }
 
         @Override
-        public Outcome run(Connection connection) throws IOException, InterruptedException {
+        public Outcome run() throws IOException, InterruptedException {
             if (client) {
                 times[0] = System.nanoTime();
-                ConnectionEnd.send(connection, data);
+                send(connection, data);
             }
-            ConnectionEnd.await(end);
+            await(end);
             return outcome();
         }
 
         @Override
-        public void onMessage(Connection connection, Message message) {
-            try {
-                received++;
-                if (client) {
-                    next(connection);
-                } else {
-                    ConnectionEnd.send(connection, message.memory());
-                    if (received == load.total()) {
-                        end.complete(null);
-                    }
-                }
-            } catch (RdmaException | RuntimeException e) {
-                end.completeExceptionally(e);
+        public void onMessage(Connection from, Message message) throws RdmaException {
+            received++;
+            if (client) {
+                next(from);
+                return;
+            }
+            send(from, message.memory());
+            if (received == load.total()) {
+                end.complete(null);
             }
         }
 
-        private void next(Connection connection) throws RdmaException {
+        private void next(Connection to) throws RdmaException {
             times[received] = System.nanoTime();
             if (received == load.warmUp() + 1) {
                 allocation.start();
             }
             if (received < load.total()) {
-                ConnectionEnd.send(connection, data);
+                send(to, data);
             } else {
                 allocation.end(load.iterations() - 1);
                 end.complete(null);
             }
-        }
-
-        @Override
-        public void onDisconnect(Connection connection, RdmaException reason) {
-            end.completeExceptionally(reason);
         }
     }
 }

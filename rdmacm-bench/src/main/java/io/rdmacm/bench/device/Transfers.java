@@ -2,12 +2,12 @@
 package io.rdmacm.bench.device;
 
 import java.io.IOException;
+import java.io.Serializable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 
 import io.rdmacm.bench.device.measure.Allocation;
-import io.rdmacm.bench.device.measure.End.Load;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionHandler;
@@ -19,69 +19,61 @@ import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.RemoteMemory;
 
 /** Data in one direction over a connection, from or into a region of the client, or of the server of reads. */
-abstract sealed class Transfers implements ConnectionWork {
-    final Load load;
+abstract sealed class Transfers extends OneConnection {
     final Allocation allocation = new Allocation();
     MemoryRegion region;
 
-    private Transfers(Load load) {
-        this.load = load;
+    private Transfers(ConnectionTrial trial, Load load, boolean client) throws IOException {
+        super(trial, load, client);
     }
 
     @Override
-    public void connected(Connection connection) throws IOException, InterruptedException {
-        region = connection.protectionDomain().allocate(load.size(), AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_READ);
+    public void connect(Serializable peer) throws IOException, InterruptedException {
+        super.connect(peer);
+        region = own(connection.protectionDomain().allocate(load.size(), AccessFlag.LOCAL_WRITE,
+                AccessFlag.REMOTE_READ));
     }
 
     Outcome outcome(long nanos) {
         return allocation.with(Outcome.throughput(load.iterations(), load.size(), nanos));
     }
 
-    @Override
-    public void close() throws IOException {
-        if (region != null) {
-            region.close();
-        }
-    }
-
     /** With {@link Connection#send}, which copies all but large messages, and {@link Connection#receive}. */
     static final class Messages extends Transfers {
-        private final boolean client;
         private final boolean large;
         private final MemorySegment data;
 
-        Messages(Load load, boolean client, boolean large) {
-            super(load);
-            this.client = client;
-            this.large = large;
+        Messages(ConnectionTrial trial, Load load, boolean client) throws IOException {
+            super(trial, load, client);
+            this.large = trial.pattern() == ConnectionTrial.Pattern.LARGE;
             this.data = Arena.ofAuto().allocate(load.size());
         }
 
         @Override
-        public Outcome run(Connection connection) throws IOException, InterruptedException {
+        public Outcome run() throws IOException, InterruptedException {
             if (!client) {
                 for (int i = 0; i < load.total(); i++) {
-                    connection.receive(ConnectionEnd.LIMIT).close();
+                    connection.receive(LIMIT).close();
                 }
                 return null;
             }
-            send(connection, load.warmUp());
+            send(load.warmUp());
             allocation.start();
             long start = System.nanoTime();
-            send(connection, load.iterations());
+            send(load.iterations());
             long nanos = System.nanoTime() - start;
             allocation.end(load.iterations());
             return outcome(nanos);
         }
 
         /** Sends messages, and waits until the last one has arrived. */
-        private void send(Connection connection, int count) throws IOException, InterruptedException {
+        private void send(int count) throws IOException, InterruptedException {
             for (int i = 1; i <= count; i++) {
                 if (large || i == count) {
                     // this one is waited for, because it is not copied
-                    connection.send(region, 0, load.size(), ConnectionEnd.LIMIT);
+                    connection.send(region, 0, load.size(), LIMIT);
                 } else {
-                    connection.send(data, ConnectionEnd.LIMIT);
+                    connection.send(data, LIMIT);
                 }
             }
         }
@@ -89,48 +81,42 @@ abstract sealed class Transfers implements ConnectionWork {
 
     /** The server of messages: a handler counts them, in the thread of a loop. */
     static final class Count extends Transfers implements ConnectionHandler {
-        private final CompletableFuture<Void> end = new CompletableFuture<>();
         private int missing;
 
-        Count(Load load) {
-            super(load);
+        Count(ConnectionTrial trial, Load load) throws IOException {
+            super(trial, load, false);
             missing = load.total();
         }
 
         @Override
-        public Outcome run(Connection connection) throws IOException, InterruptedException {
-            ConnectionEnd.await(end);
+        public Outcome run() throws IOException, InterruptedException {
+            await(end);
             return null;
         }
 
         @Override
-        public void onMessage(Connection connection, Message message) {
+        public void onMessage(Connection from, Message message) {
             missing--;
             if (missing == 0) {
                 end.complete(null);
             }
         }
-
-        @Override
-        public void onDisconnect(Connection connection, RdmaException reason) {
-            end.completeExceptionally(reason);
-        }
     }
 
     /** The server of reads: tells the client what to read, and does nothing while it is read. */
     static final class Target extends Transfers {
-        Target(Load load) {
-            super(load);
+        Target(ConnectionTrial trial, Load load) throws IOException {
+            super(trial, load, false);
         }
 
         @Override
-        public void connected(Connection connection) throws IOException, InterruptedException {
-            super.connected(connection);
-            connection.send(region.remoteMemory().encode(), ConnectionEnd.LIMIT);
+        public void connect(Serializable peer) throws IOException, InterruptedException {
+            super.connect(peer);
+            connection.send(region.remoteMemory().encode(), LIMIT);
         }
 
         @Override
-        public Outcome run(Connection connection) {
+        public Outcome run() {
             return null;
         }
     }
@@ -140,57 +126,52 @@ abstract sealed class Transfers implements ConnectionWork {
      * the same number is always in flight.
      */
     static final class Operations extends Transfers {
-        private final int depth;
-        private final boolean reads;
+        // null for messages
         private RemoteMemory remote;
 
-        Operations(Load load, int depth, boolean reads) {
-            super(load);
-            this.depth = depth;
-            this.reads = reads;
+        Operations(ConnectionTrial trial, Load load) throws IOException {
+            super(trial, load, true);
         }
 
         @Override
-        public boolean loop() {
+        boolean loop() {
             return true;
         }
 
         @Override
-        public void connected(Connection connection) throws IOException, InterruptedException {
-            super.connected(connection);
-            if (reads) {
-                try (Message target = connection.receive(ConnectionEnd.LIMIT)) {
+        public void connect(Serializable peer) throws IOException, InterruptedException {
+            super.connect(peer);
+            if (trial.pattern() == ConnectionTrial.Pattern.READS) {
+                try (Message target = connection.receive(LIMIT)) {
                     remote = RemoteMemory.decode(target.toArray());
                 }
             }
         }
 
         @Override
-        public Outcome run(Connection connection) throws IOException, InterruptedException {
+        public Outcome run() throws IOException, InterruptedException {
             if (load.warmUp() > 0) {
-                new Flight(connection, load.warmUp()).run();
+                new Flight(load.warmUp()).run();
             }
-            return outcome(new Flight(connection, load.iterations()).run());
+            return outcome(new Flight(load.iterations()).run());
         }
 
         /** Operations, some of which are in flight at a time. */
         private final class Flight implements OperationHandler {
-            private final CompletableFuture<Void> end = new CompletableFuture<>();
-            private final Connection connection;
+            private final CompletableFuture<Void> landed = new CompletableFuture<>();
             private final int count;
             // before the first operation completes, then in handlers only
             private int started;
             private int done;
             private long finished;
 
-            Flight(Connection connection, int count) {
-                this.connection = connection;
+            Flight(int count) {
                 this.count = count;
             }
 
             /** Runs all of them and returns the time in nanoseconds. */
             long run() throws IOException, InterruptedException {
-                started = Math.min(depth, count);
+                started = Math.min(trial.depth(), count);
                 int first = started;
                 long start = System.nanoTime();
                 connection.queue().batch(() -> {
@@ -198,26 +179,26 @@ abstract sealed class Transfers implements ConnectionWork {
                         start();
                     }
                 });
-                ConnectionEnd.await(end);
+                await(landed);
                 return finished - start;
             }
 
             private void start() {
                 try {
-                    boolean room = reads ? connection.queue().read(region, 0, load.size(), remote, 0, this, 0)
+                    boolean room = remote != null ? connection.queue().read(region, 0, load.size(), remote, 0, this, 0)
                             : connection.queue().send(region, 0, load.size(), this, 0);
                     if (!room) {
-                        end.completeExceptionally(new IllegalStateException("no room for " + depth + " operations"));
+                        landed.completeExceptionally(new IllegalStateException("no room for " + trial.depth() + " operations"));
                     }
                 } catch (RdmaException | RuntimeException e) {
-                    end.completeExceptionally(e);
+                    landed.completeExceptionally(e);
                 }
             }
 
             @Override
             public void completed(Connection on, long context, RdmaException failure) {
                 if (failure != null) {
-                    end.completeExceptionally(failure);
+                    landed.completeExceptionally(failure);
                     return;
                 }
                 if (done == 0) {
@@ -231,7 +212,7 @@ abstract sealed class Transfers implements ConnectionWork {
                 if (done == count) {
                     finished = System.nanoTime();
                     allocation.end(count - 1);
-                    end.complete(null);
+                    landed.complete(null);
                 }
             }
         }

@@ -2,8 +2,6 @@
 package io.rdmacm.bench.device;
 
 import java.io.Serializable;
-import java.util.ArrayDeque;
-import java.util.Deque;
 
 import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.measure.End;
@@ -11,7 +9,6 @@ import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
-import io.rdmacm.verbs.NativeObject;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.QueuePairInitAttributes;
@@ -31,7 +28,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  * One end of a measurement over a queue pair, with the same queues and attributes as perftest. Its region has two
  * halves: the source of its operations, and the target of the peer's writes and of its own receives.
  */
-final class VerbsEnd implements End {
+final class VerbsEnd extends End {
     // the values of perftest
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.ofCode(12);
     private static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
@@ -49,12 +46,8 @@ final class VerbsEnd implements End {
     final SendRequest request = SendRequests.allocate(1, 1).get(0);
     final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
     private final Measurement measurement;
-    private final Load load;
-    private final boolean client;
     private final int parts;
     private final Port port;
-    private final Deque<NativeObject> resources = new ArrayDeque<>();
-    private final ProtectionDomain domain;
 
     /**
      * The address of an end.
@@ -74,35 +67,21 @@ final class VerbsEnd implements End {
      * @param parts the divisor of latencies: 2 for one way of a round trip
      */
     VerbsEnd(Measurement measurement, Load load, boolean client, int parts) throws Exception {
+        super(load, client);
         this.measurement = measurement;
-        this.load = load;
-        this.client = client;
         this.parts = parts;
         this.port = Port.find();
         this.receives = measurement.receives(load.total());
         this.half = (load.size() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        boolean complete = false;
-        try {
-            VerbsContext context = own(port.device().open());
-            domain = own(context.allocateProtectionDomain());
-            sent = queue(context, measurement.depth());
-            received = queue(context, receives);
-            region = own(domain.allocate(2L * half, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
-                    AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
-            queuePair = own(domain.createQueuePair(QueuePairInitAttributes.builder()
-                    .sendCompletionQueue(sent).receiveCompletionQueue(received)
-                    .maxSendRequests(measurement.depth()).maxReceiveRequests(receives).build()));
-            complete = true;
-        } finally {
-            if (!complete) {
-                close();
-            }
-        }
-    }
-
-    private <T extends NativeObject> T own(T resource) {
-        resources.push(resource);
-        return resource;
+        VerbsContext context = own(port.device().open());
+        ProtectionDomain domain = own(context.allocateProtectionDomain());
+        sent = queue(context, measurement.depth());
+        received = queue(context, receives);
+        region = own(domain.allocate(2L * half, AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE,
+                AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC));
+        queuePair = own(domain.createQueuePair(QueuePairInitAttributes.builder()
+                .sendCompletionQueue(sent).receiveCompletionQueue(received)
+                .maxSendRequests(measurement.depth()).maxReceiveRequests(receives).build()));
     }
 
     private CompletionQueue queue(VerbsContext context, int capacity) throws RdmaException {
@@ -163,12 +142,5 @@ final class VerbsEnd implements End {
             steps.receive(load.total());
         }
         return null;
-    }
-
-    @Override
-    public void close() throws RdmaException {
-        while (!resources.isEmpty()) {
-            resources.pop().close();
-        }
     }
 }

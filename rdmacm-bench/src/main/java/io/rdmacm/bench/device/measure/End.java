@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.measure;
 
-import java.io.IOException;
 import java.io.Serializable;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
-/** One end of what is measured, in a process of its own. */
-public interface End extends AutoCloseable {
+/**
+ * One end of what is measured, in a process of its own. It owns what it opens. An end that fails need not be closed:
+ * its process is ended.
+ */
+public abstract class End {
+    /** What this end does. */
+    protected final Load load;
+    /** Whether this end connects and measures. */
+    protected final boolean client;
+    private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+
+    /** Creates an end. */
+    protected End(Load load, boolean client) {
+        this.load = load;
+        this.client = client;
+    }
+
     /** Opens an end; sent from process to process. */
     @FunctionalInterface
-    interface Opener extends Serializable {
+    public interface Opener extends Serializable {
         /**
          * {@return an end}
          *
@@ -25,26 +41,36 @@ public interface End extends AutoCloseable {
      * @param warmUp how many operations precede those that count
      * @param iterations how many operations count
      */
-    record Load(int size, int warmUp, int iterations) implements Serializable {
+    public record Load(int size, int warmUp, int iterations) implements Serializable {
         /** {@return how many operations there are, with those that do not count} */
         public int total() {
             return warmUp + iterations;
         }
     }
 
+    /** {@return something that is closed with this end, before what it has owned longer} */
+    protected final <T extends AutoCloseable> T own(T resource) {
+        owned.push(resource);
+        return resource;
+    }
+
     /** {@return what the other end needs in order to connect; null for nothing} */
-    Serializable address() throws Exception;
+    public abstract Serializable address() throws Exception;
 
     /**
      * Connects to the other end, which does the same at the same time.
      *
      * @param peer the address of the other end
      */
-    void connect(Serializable peer) throws Exception;
+    public abstract void connect(Serializable peer) throws Exception;
 
     /** {@return what this end has measured; null for nothing} */
-    Outcome run() throws Exception;
+    public abstract Outcome run() throws Exception;
 
-    @Override
-    void close() throws IOException;
+    /** Closes what this end owns. */
+    public final void close() throws Exception {
+        while (!owned.isEmpty()) {
+            owned.pop().close();
+        }
+    }
 }

@@ -27,20 +27,12 @@ final class OpenNettyStreams implements OpenStreams {
     private final Bootstrap bootstrap;
     private final Channel listener;
     private final List<Channel> clients = new ArrayList<>();
-    private final List<Channel> accepted = new ArrayList<>();
     private final Semaphore answered = new Semaphore(0);
     private final AtomicInteger roundTrips = new AtomicInteger();
 
     /** Sends back what it receives. */
     @ChannelHandler.Sharable
     private final class Echo extends ChannelInboundHandlerAdapter {
-        @Override
-        public void channelActive(ChannelHandlerContext context) {
-            synchronized (accepted) {
-                accepted.add(context.channel());
-            }
-        }
-
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             context.writeAndFlush(message, context.voidPromise());
@@ -99,11 +91,6 @@ final class OpenNettyStreams implements OpenStreams {
     }
 
     @Override
-    public int opened() {
-        return clients.size();
-    }
-
-    @Override
     public void roundTrips(int times) throws IOException, InterruptedException {
         roundTrips.set(times);
         send(clients.getFirst());
@@ -112,30 +99,16 @@ final class OpenNettyStreams implements OpenStreams {
 
     @Override
     public void closeAllBut(int first) throws IOException {
-        for (List<Channel> ends : List.of(clients, accepted)) {
-            List<Channel> closing;
-            synchronized (accepted) {
-                List<Channel> last = ends.subList(first, ends.size());
-                closing = List.copyOf(last);
-                last.clear();
-            }
-            // those that were accepted end when their clients do
-            if (ends == clients) {
-                closing.forEach(Channel::close);
-            }
-            for (Channel channel : closing) {
-                NettyTransport.await(channel.closeFuture());
-            }
+        List<Channel> closing = clients.subList(first, clients.size());
+        closing.forEach(Channel::close);
+        for (Channel channel : closing) {
+            NettyTransport.await(channel.closeFuture());
         }
+        closing.clear();
     }
 
     @Override
-    public void close() throws IOException {
-        try {
-            closeAllBut(0);
-            NettyTransport.await(listener.close());
-        } finally {
-            NettyTransport.shutDown(group);
-        }
+    public void close() {
+        NettyTransport.shutDown(group);
     }
 }

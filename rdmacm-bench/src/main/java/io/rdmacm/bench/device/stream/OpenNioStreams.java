@@ -12,23 +12,16 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bench.device.machine.Port;
 
 /** Streams of NIO: those that accept are driven by one selector, those that connect block. */
 final class OpenNioStreams implements OpenStreams {
-    private static final int LIMIT_SECONDS = 120;
-
     private final SelectorProvider provider;
     private final ServerSocketChannel listener;
     private final Selector selector;
-    private final Thread echo;
     private final List<SocketChannel> clients = new ArrayList<>();
     private final ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE);
-    // of the ends that were accepted
-    private final Semaphore closed = new Semaphore(0);
 
     /** Creates the end that listens. */
     OpenNioStreams(SelectorProvider provider) throws IOException {
@@ -38,7 +31,7 @@ final class OpenNioStreams implements OpenStreams {
         listener.configureBlocking(false);
         selector = provider.openSelector();
         listener.register(selector, SelectionKey.OP_ACCEPT);
-        echo = Thread.ofPlatform().daemon().start(this::echo);
+        Thread.ofPlatform().daemon().start(this::echo);
     }
 
     private void echo() {
@@ -68,7 +61,6 @@ final class OpenNioStreams implements OpenStreams {
             int length = channel.read(buffer.clear());
             if (length < 0) {
                 channel.close();
-                closed.release();
             } else if (length > 0) {
                 channel.write(buffer.flip());
             }
@@ -101,11 +93,6 @@ final class OpenNioStreams implements OpenStreams {
     }
 
     @Override
-    public int opened() {
-        return clients.size();
-    }
-
-    @Override
     public void roundTrips(int times) throws IOException {
         for (int i = 0; i < times; i++) {
             exchange(clients.getFirst());
@@ -113,22 +100,17 @@ final class OpenNioStreams implements OpenStreams {
     }
 
     @Override
-    public void closeAllBut(int first) throws IOException, InterruptedException {
+    public void closeAllBut(int first) throws IOException {
         List<SocketChannel> closing = clients.subList(first, clients.size());
         for (SocketChannel channel : closing) {
             channel.close();
-        }
-        if (!closed.tryAcquire(closing.size(), LIMIT_SECONDS, TimeUnit.SECONDS)) {
-            throw new IOException(closed.availablePermits() + " of " + closing.size() + " ends were closed");
         }
         closing.clear();
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
-        closeAllBut(0);
+    public void close() throws IOException {
         selector.close();
-        echo.join();
         listener.close();
     }
 }

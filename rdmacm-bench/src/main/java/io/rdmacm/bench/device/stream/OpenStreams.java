@@ -4,7 +4,7 @@ package io.rdmacm.bench.device.stream;
 import java.io.IOException;
 
 /** Connected streams in one process, which has both ends of each. The ends that accept send back what they receive. */
-interface OpenStreams {
+interface OpenStreams extends AutoCloseable {
     /** The bytes that are sent over each stream when it is open, and back. */
     int MESSAGE = 64;
     /** How many connects are under way at the same time. */
@@ -13,15 +13,13 @@ interface OpenStreams {
     /** Opens so many more, and sends a message over each and back. */
     void open(int count) throws IOException, InterruptedException;
 
-    /** {@return how many are open} */
-    int opened();
-
     /** Sends a message over the first stream and back, so many times. */
     void roundTrips(int times) throws IOException, InterruptedException;
 
-    /** Closes all but the first ones, at both ends. */
-    void closeAllBut(int first) throws IOException, InterruptedException;
+    /** Closes all but the first ones; the ends that accepted close theirs some time after. */
+    void closeAllBut(int first) throws IOException;
 
-    /** Closes the rest too. */
-    void close() throws IOException, InterruptedException;
+    /** Ends what drives the streams. */
+    @Override
+    void close() throws IOException;
 }

@@ -12,19 +12,16 @@ import io.rdmacm.bench.report.Summary;
  * One end of a stream of bytes, in the steps of {@code rstream}: one side sends some transfers, and the other one sends
  * as many back; one for round trips, all for a throughput.
  */
-abstract class StreamEnd implements End {
+abstract class StreamEnd extends End {
     private static final int SYNC = 16;
     private static final double NANOS_PER_MICRO = 1000;
 
-    final boolean client;
     final int largest;
-    private final Load load;
     private final boolean roundTrips;
     private final Allocation allocation = new Allocation();
 
     StreamEnd(Load load, boolean client, boolean roundTrips) {
-        this.load = load;
-        this.client = client;
+        super(load, client);
         this.roundTrips = roundTrips;
         this.largest = Math.max(SYNC, load.size());
     }

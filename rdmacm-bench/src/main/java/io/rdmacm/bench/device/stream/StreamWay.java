@@ -60,8 +60,8 @@ public enum StreamWay {
         StreamSettings settings = StreamSettings.builder().sendBufferSize(Rstream.BUFFER)
                 .receiveBufferSize(Rstream.BUFFER).waiting(WaitPolicy.spinFor(Rstream.polling())).build();
         return switch (this) {
-            case ENGINE -> new EngineStream(settings, load, client, roundTrips);
-            case NIO, NIO_TCP -> new NioStream(nio(settings), load, client, roundTrips);
+            case ENGINE -> new BlockingStream.Engine(settings, load, client, roundTrips);
+            case NIO, NIO_TCP -> new BlockingStream.Nio(nio(settings), load, client, roundTrips);
             default -> new NettyStream(netty(settings), load, client, roundTrips);
         };
     }
