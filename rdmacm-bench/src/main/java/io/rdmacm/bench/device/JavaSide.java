@@ -34,7 +34,7 @@ final class JavaSide implements AutoCloseable {
     }
 
     /** Measures a trial once. */
-    Outcome run(Trial trial) throws IOException, InterruptedException {
+    Outcome run(Trial trial) throws IOException {
         boolean done = false;
         try {
             if (client == null) {
@@ -55,7 +55,7 @@ final class JavaSide implements AutoCloseable {
         }
     }
 
-    private Outcome measure(End.Opener opener, End.Load load) throws IOException, InterruptedException {
+    private Outcome measure(End.Opener opener, End.Load load) throws IOException {
         server.send(peer -> peer.open(opener, load, false));
         Serializable ofServer = (Serializable) server.receive();
         client.send(peer -> peer.open(opener, load, true));
@@ -67,7 +67,7 @@ final class JavaSide implements AutoCloseable {
     }
 
     /** Calls both ends, and returns what they have measured. */
-    private Outcome both(Peer.Call ofServer, Peer.Call ofClient) throws IOException, InterruptedException {
+    private Outcome both(Peer.Call ofServer, Peer.Call ofClient) throws IOException {
         server.send(ofServer);
         client.send(ofClient);
         Outcome outcome = Outcome.none();

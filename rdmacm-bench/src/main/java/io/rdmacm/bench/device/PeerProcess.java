@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -9,9 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** A {@link Peer} in a JVM of its own. */
 final class PeerProcess implements AutoCloseable {
@@ -51,28 +50,22 @@ final class PeerProcess implements AutoCloseable {
     }
 
     /** Waits for the answer to a call. */
-    Object receive() throws IOException, InterruptedException {
-        CompletableFuture<Object> answer = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> {
-            try {
-                if (answers == null) {
-                    answers = new ObjectInputStream(process.getInputStream());
-                }
-                answer.complete(answers.readObject());
-            } catch (IOException | ClassNotFoundException e) {
-                answer.completeExceptionally(e);
-            }
-        });
+    Object receive() throws IOException {
+        CompletableFuture<Void> limit = CompletableFuture.runAsync(process::destroyForcibly,
+                CompletableFuture.delayedExecutor(LIMIT_SECONDS, TimeUnit.SECONDS));
         try {
-            Object received = answer.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            if (answers == null) {
+                answers = new ObjectInputStream(process.getInputStream());
+            }
+            Object received = answers.readObject();
             if (received instanceof Peer.Failure(String message)) {
                 throw new IOException(message);
             }
             return received;
-        } catch (ExecutionException e) {
-            throw new IOException("the peer's process ended", e);
-        } catch (TimeoutException e) {
-            throw new IOException("the peer did not answer within " + LIMIT_SECONDS + " s", e);
+        } catch (EOFException | ClassNotFoundException e) {
+            throw new IOException("the peer's process ended, or was ended after " + LIMIT_SECONDS + " s", e);
+        } finally {
+            limit.cancel(false);
         }
     }
 

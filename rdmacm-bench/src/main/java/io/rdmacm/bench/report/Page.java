@@ -6,16 +6,23 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The page {@value #NAME}, with its plots in a folder beside it. */
+/**
+ * The page {@value #NAME}, with its plots in a folder beside it. Its text stands in the documentation only, which the
+ * build packs with this class: a new page is the old one with new tables and plots.
+ */
 final class Page {
     private static final String NAME = "performance.md";
     private static final String PLOTS = "performance";
+    private static final Pattern GENERATED = Pattern.compile("(?m)(^(\\||!\\[).*\\n?)+");
 
     private Page() {
     }
@@ -40,18 +47,18 @@ final class Page {
     }
 
     static String of(Results results) throws IOException {
-        return template().replace("${environment}", environment(results)).replace("${summary}", summary(results))
-                .replace("${streams}", streams(results))
-                .replace("${plots}", Plot.of(results).stream()
-                        .map(plot -> "![" + plot.title() + "](" + PLOTS + "/" + plot.file() + ")")
-                        .collect(Collectors.joining("\n")));
+        // in the order in which they stand on the page
+        Iterator<String> parts = List.of(summary(results), environment(results), streams(results), plots(results))
+                .iterator();
+        try (InputStream in = Page.class.getResourceAsStream(NAME)) {
+            String old = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return GENERATED.matcher(old).replaceAll(part -> Matcher.quoteReplacement(parts.next() + "\n"));
+        }
     }
 
-    /** {@return what stands on the page whatever was measured} */
-    static String template() throws IOException {
-        try (InputStream in = Page.class.getResourceAsStream(NAME)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        }
+    private static String plots(Results results) {
+        return Plot.of(results).stream().map(plot -> "![" + plot.title() + "](" + PLOTS + "/" + plot.file() + ")")
+                .collect(Collectors.joining("\n"));
     }
 
     private static String environment(Results results) {

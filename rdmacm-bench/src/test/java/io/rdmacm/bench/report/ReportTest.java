@@ -9,10 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import org.junit.jupiter.api.Test;
@@ -26,11 +26,7 @@ class ReportTest {
     private final List<Result> results = new ArrayList<>();
 
     private void add(String name, Side side, String metric, double value, Object... params) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        for (int i = 0; i < params.length; i += 2) {
-            map.put((String) params[i], params[i + 1]);
-        }
-        results.add(new Result(name, side, map, metric, "unit", value));
+        results.add(new Result(name, side, Result.params(params), metric, "unit", value));
     }
 
     /** A bit of everything. */
@@ -103,7 +99,7 @@ class ReportTest {
         Page.write(folder, some());
         String page = Files.readString(folder.resolve("performance.md"));
 
-        assertThat(page).doesNotContain("${").contains("| send_latency | 1.020 | ≤ 1.05 |", "| device | rxe0 & co |",
+        assertThat(page).contains("| send_latency | 1.020 | ≤ 1.05 |", "| device | rxe0 & co |",
                 "| connection_latency | 1.020 | ≤ 1.10 |", "| `rstream` (C) | 68.3 |  |  | 950 |",
                 "| engine | 70.0 |  |  | 900 |", "| netty tcp | 70.0 | 24 |  | 900 |");
         try (var plots = Files.list(folder.resolve("performance"))) {
@@ -151,10 +147,11 @@ class ReportTest {
     }
 
     @Test
-    void thePageOfTheProjectWasNotEditedByHand() throws IOException {
-        String page = Files.readString(Path.of("..", "docs", "performance.md"));
-        String[] parts = Page.template().split("\\$\\{\\w+}");
+    void theTextOfThePageStays() throws IOException {
+        Predicate<String> generated = line -> line.startsWith("|") || line.startsWith("![");
+        List<String> old = Files.readAllLines(Path.of("..", "docs", "performance.md"));
 
-        assertThat(parts).hasSizeGreaterThan(4).allSatisfy(part -> assertThat(page).contains(part));
+        assertThat(Page.of(some()).lines()).filteredOn(generated.negate())
+                .containsExactlyElementsOf(old.stream().filter(generated.negate()).toList());
     }
 }

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -19,18 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ResultsTest {
     private static final Result SOME = new Result("send_latency", Side.JAVA,
-            params("size", 64, "events", true, "qp", "RC"), "p50", "us", 32.123456789);
+            Result.params("size", 64, "events", true, "qp", "RC"), "p50", "us", 32.123456789);
 
     @TempDir
     private Path folder;
-
-    private static Map<String, Object> params(Object... pairs) {
-        Map<String, Object> params = new LinkedHashMap<>();
-        for (int i = 0; i < pairs.length; i += 2) {
-            params.put((String) pairs[i], pairs[i + 1]);
-        }
-        return params;
-    }
 
     @Test
     void aFileHasTheThreeParts() throws IOException {
