@@ -367,12 +367,6 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 	return mr;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
-{
-	(void)iova;
-	return ibv_reg_mr(pd, addr, length, access);
-}
-
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	free(mr);

@@ -39,17 +39,11 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
     /** Which API does it. */
     enum Way {
         /** {@code Connection.receive}, and {@code Connection.send}, which copies all but large messages. */
-        RECEIVE("receive"),
+        RECEIVE,
         /** Handlers in the thread of a loop, and {@code OperationQueue}. */
-        HANDLER("handler"),
+        HANDLER,
         /** A queue pair and completion queues of the program's own, as the other measurements use them. */
-        QUEUE_PAIR("queue pair");
-
-        final String id;
-
-        Way(String id) {
-            this.id = id;
-        }
+        QUEUE_PAIR
     }
 
     /** {@return what is the same by perftest, and by a queue pair} */
@@ -61,7 +55,7 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
 
     /** {@return this trial, to be measured so often} */
     Trial times(int iterations, int warmUp) {
-        Map<String, Object> params = Result.params("by", way.id, "polling", polling.id(), "size", size, "depth", depth,
+        Map<String, Object> params = Result.params("by", way, "polling", polling, "size", size, "depth", depth,
                 "iterations", iterations);
         End.Opener opener = way == Way.QUEUE_PAIR ? reference(iterations).wholeRoundTrips() : this;
         int small = pattern == Pattern.LARGE ? 2 * OneConnection.SMALL_MESSAGE : Plan.SMALL;

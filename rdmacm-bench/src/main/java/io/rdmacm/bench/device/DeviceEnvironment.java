@@ -17,6 +17,7 @@ import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.stream.Rstream;
 import io.rdmacm.bench.device.stream.StreamWay;
 import io.rdmacm.bench.report.Environment;
+import io.rdmacm.bench.report.Result;
 
 /** Describes where the device part runs, which may be a guest of the machine that runs the rest. */
 final class DeviceEnvironment {
@@ -42,7 +43,7 @@ final class DeviceEnvironment {
         facts.put("polling of streams before they sleep", Stream.concat(
                 Stream.of("rstream " + TimeUnit.MICROSECONDS.convert(Rstream.polling()) + " us"),
                 Arrays.stream(StreamWay.values())
-                        .map(way -> way.id() + " " + TimeUnit.MICROSECONDS.convert(way.polling()) + " us"))
+                        .map(way -> Result.word(way) + " " + TimeUnit.MICROSECONDS.convert(way.polling()) + " us"))
                 .collect(Collectors.joining(", ")));
         return facts;
     }

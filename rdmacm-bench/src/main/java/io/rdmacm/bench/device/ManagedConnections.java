@@ -4,7 +4,6 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.List;
-import java.util.Locale;
 
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.core.connection.Connection;
@@ -53,10 +52,6 @@ final class ManagedConnections extends ConnectionEnd implements ConnectionHandle
         /** {@return the number of receives that each connection posts} */
         int posted() {
             return posted;
-        }
-
-        String id() {
-            return name().toLowerCase(Locale.ROOT);
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device;
 
-import java.util.Locale;
 import java.util.Map;
 
 import io.rdmacm.bench.device.measure.End;
@@ -40,20 +39,16 @@ record Measurement(Operation operation, boolean latency, Polling polling, int si
         boolean isAnswered() {
             return this == SEND || this == WRITE;
         }
-
-        String id() {
-            return name().toLowerCase(Locale.ROOT);
-        }
     }
 
     /** {@return the name of its results} */
     String name() {
-        return operation.id() + (latency ? "_latency" : "_bandwidth");
+        return Result.word(operation) + (latency ? "_latency" : "_bandwidth");
     }
 
     /** {@return the parameters of its results} */
     Map<String, Object> params() {
-        return Result.params("transport", "RC", "polling", polling.id(), "size", size, "depth", depth,
+        return Result.params("transport", "RC", "polling", polling, "size", size, "depth", depth,
                 "iterations", iterations);
     }
 

@@ -14,6 +14,7 @@ import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.machine.Programs;
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Polling;
+import io.rdmacm.bench.report.Result;
 import io.rdmacm.verbs.device.LinkLayer;
 
 /** The C side: {@code ib_send_lat} and the other programs of perftest, each as a server and a client. */
@@ -88,7 +89,7 @@ final class Perftest {
     /** Returns the program with its options, without the server's address: the same for both sides. */
     List<String> options(Measurement measurement, String tcpPort) {
         List<String> options = new ArrayList<>(List.of(
-                "ib_" + measurement.operation().id() + (measurement.latency() ? "_lat" : "_bw"), "-F",
+                "ib_" + Result.word(measurement.operation()) + (measurement.latency() ? "_lat" : "_bw"), "-F",
                 "-d", port.device().name(), "-i", Integer.toString(port.number()),
                 "-m", Integer.toString(port.attributes().activeMtu()),
                 "-p", tcpPort, "-n", Integer.toString(measurement.iterations())));

@@ -159,7 +159,7 @@ record Plan(boolean quick, boolean twoCpus) {
         for (StreamWay way : StreamWay.values()) {
             if (way.copies() || !roundTrips) {
                 trials.add(new Trial(roundTrips ? Summary.STREAM_ROUND_TRIP : Summary.STREAM_TRANSFER,
-                        Result.params("by", way.id(), "polling", Polling.AWAIT.id(), "size", size, "iterations", count),
+                        Result.params("by", way, "polling", Polling.AWAIT, "size", size, "iterations", count),
                         way.opener(roundTrips), new Load(size, roundTrips ? ONCE_AROUND : count / 10, count),
                         new Load(size, 0, roundTrips ? STREAM_WARM_UP : count), way == StreamWay.ENGINE));
             }
@@ -187,7 +187,7 @@ record Plan(boolean quick, boolean twoCpus) {
     private Trial.Group managedSetUp(Port port, Programs programs, Receives receives) {
         int count = connections();
         Trial trial = Trial.of(Summary.CONNECTION_SET_UP,
-                Result.params("by", receives.id(), "connections", count),
+                Result.params("by", receives, "connections", count),
                 (load, client) -> new ManagedConnections(receives, count, load, client), 0, 1, connectionWarmUp());
         return new Trial.Group(() -> Cmtime.withoutStages(Cmtime.run(port, programs, count, receives.posted())),
                 List.of(trial), trialRounds());

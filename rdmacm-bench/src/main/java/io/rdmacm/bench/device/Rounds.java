@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.report.Result;
@@ -67,20 +68,11 @@ final class Rounds {
     }
 
     private void sayMedians(Trial trial) {
-        Results all = new Results(Map.of(), results);
-        Map<String, String> units = new LinkedHashMap<>();
-        results.stream().filter(result -> result.name().equals(trial.name()) && result.has(trial.params()))
-                .forEach(result -> units.putIfAbsent(result.metric(), result.unit()));
-        units.forEach((metric, unit) -> {
-            Double java = all.median(trial.name(), metric, Side.JAVA, trial.params());
-            Double c = all.median(trial.name(), metric, Side.C, trial.params());
-            say("%s: %s %s%s%s", trial, metric, text("Java", java, unit), text(" C", c, unit),
-                    java == null || c == null ? "" : String.format(Locale.ROOT, " ratio %.3f", java / c));
-        });
-    }
-
-    private static String text(String side, Double value, String unit) {
-        return value == null ? "" : String.format(Locale.ROOT, "%s %.4g %s", side, value, unit);
+        say("%s: %s", trial, results.stream()
+                .filter(result -> result.name().equals(trial.name()) && result.has(trial.params()))
+                .collect(Collectors.groupingBy(
+                        result -> result.side().label() + " " + result.metric() + " in " + result.unit(),
+                        LinkedHashMap::new, Results.median())));
     }
 
     /** Prints a line of progress. */

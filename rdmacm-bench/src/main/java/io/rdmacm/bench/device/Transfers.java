@@ -188,7 +188,8 @@ abstract sealed class Transfers extends OneConnection {
                     boolean room = remote != null ? connection.queue().read(region, 0, load.size(), remote, 0, this, 0)
                             : connection.queue().send(region, 0, load.size(), this, 0);
                     if (!room) {
-                        landed.completeExceptionally(new IllegalStateException("no room for " + trial.depth() + " operations"));
+                        landed.completeExceptionally(
+                                new IllegalStateException("no room for " + trial.depth() + " operations"));
                     }
                 } catch (RdmaException | RuntimeException e) {
                     landed.completeExceptionally(e);

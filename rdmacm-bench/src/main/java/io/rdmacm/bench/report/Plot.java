@@ -74,8 +74,7 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
             Function<Result, String> label) {
         return new Plot(title, unit, results.results().stream().filter(which).collect(Collectors.groupingBy(label,
                 LinkedHashMap::new, Collectors.groupingBy(Result::side, () -> new EnumMap<>(Side.class),
-                        Collectors.collectingAndThen(Collectors.mapping(Result::value, Collectors.toList()),
-                                Results::medianOf)))));
+                        Results.median()))));
     }
 
     /** {@return the name of its file} */
@@ -95,7 +94,7 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
         double x = LEFT;
         for (Side side : groups.values().stream().flatMap(bars -> bars.keySet().stream()).distinct().sorted()
                 .toList()) {
-            add(svg, "<rect class=\"%s\" x=\"%.0f\" y=\"26\" width=\"10\" height=\"10\"/>", style(side), x);
+            add(svg, "<rect class=\"%s\" x=\"%.0f\" y=\"26\" width=\"10\" height=\"10\"/>", Result.word(side), x);
             text(svg, x + 14, 35, "legend", side.label());
             x += 30 + 7 * side.label().length();
         }
@@ -106,7 +105,7 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
             for (Map.Entry<Side, Double> bar : group.getValue().entrySet()) {
                 double length = Math.max(1, (WIDTH - 120) * bar.getValue() / largest);
                 add(svg, "<rect class=\"%s\" x=\"12\" y=\"%.1f\" width=\"%.1f\" height=\"16\" rx=\"2\"/>",
-                        style(bar.getKey()), y, length);
+                        Result.word(bar.getKey()), y, length);
                 text(svg, 18 + length, y + 13, "value", String.format(Locale.ROOT,
                         bar.getValue() >= 100 ? "%.0f %s" : "%.3g %s", bar.getValue(), unit));
                 y += BAR;
@@ -114,10 +113,6 @@ record Plot(String title, String unit, Map<String, Map<Side, Double>> groups) {
             y += 4;
         }
         return svg.append("</svg>\n").toString();
-    }
-
-    private static String style(Side side) {
-        return side.name().toLowerCase(Locale.ROOT);
     }
 
     private static void text(StringBuilder svg, double x, double y, String kind, String words) {

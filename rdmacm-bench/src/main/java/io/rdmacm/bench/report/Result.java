@@ -5,6 +5,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 
@@ -40,14 +41,23 @@ public record Result(String name, Side side, Map<String, Object> params, String 
     public static Map<String, Object> params(Object... namesAndValues) {
         Map<String, Object> params = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
-            params.put((String) namesAndValues[i], namesAndValues[i + 1]);
+            params.put((String) namesAndValues[i], plain(namesAndValues[i + 1]));
         }
         return params;
     }
 
-    /** Converts integers to long, so that equal numbers are equal whatever type they had. */
+    /** Converts integers to long, so that equal numbers are equal whatever type they had, and constants to words. */
     private static Object plain(Object parameter) {
-        return parameter instanceof Integer number ? (Object) number.longValue() : parameter;
+        return switch (parameter) {
+            case Integer number -> number.longValue();
+            case Enum<?> constant -> word(constant);
+            default -> parameter;
+        };
+    }
+
+    /** {@return the constant as it stands in results} */
+    public static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
     /** {@return the parameters without the number of the repetition} */

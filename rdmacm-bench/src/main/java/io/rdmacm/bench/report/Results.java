@@ -11,6 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collector;
+import java.util.stream.Collectors;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
@@ -82,10 +84,13 @@ public record Results(Map<String, String> environment, List<Result> results) {
      * @return the median; null if it was not measured
      */
     public Double median(String name, String metric, Side side, Map<String, ?> params) {
-        return medianOf(results.stream()
-                .filter(result -> result.name().equals(name) && result.metric().equals(metric)
-                        && result.side() == side && result.has(params))
-                .map(Result::value).toList());
+        return results.stream().filter(result -> result.name().equals(name) && result.metric().equals(metric)
+                && result.side() == side && result.has(params)).collect(median());
+    }
+
+    /** {@return collects the median} */
+    public static Collector<Result, ?, Double> median() {
+        return Collectors.collectingAndThen(Collectors.mapping(Result::value, Collectors.toList()), Results::medianOf);
     }
 
     /** {@return the median of values; null of none} */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.bench.device.measure;
 
-import java.util.Locale;
-
 /** How a thread waits for completions, or for data in memory. */
 public enum Polling {
     /** Polls without a pause: the fastest way, if each peer has a CPU. */
@@ -17,10 +15,5 @@ public enum Polling {
     /** {@return whether perftest uses completion events for comparison} */
     public boolean usesEvents() {
         return this == EVENTS || this == AWAIT;
-    }
-
-    /** {@return the name in results} */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT);
     }
 }

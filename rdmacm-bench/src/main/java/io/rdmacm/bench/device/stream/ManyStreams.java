@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 import io.rdmacm.bench.device.machine.Usage;
+import io.rdmacm.bench.report.Result;
 import io.rdmacm.core.stream.StreamSettings;
 
 /**
@@ -52,7 +53,7 @@ public final class ManyStreams {
         StreamSettings settings = words.get(1).equals("small") ? small() : StreamSettings.defaults();
         System.out.println(HEAD);
         try (OpenStreams streams = open(way, settings, threads)) {
-            measure(streams, way.id() + " | " + words.get(1), Integer.parseInt(words.get(2)) / 2);
+            measure(streams, Result.word(way) + " | " + words.get(1), Integer.parseInt(words.get(2)) / 2);
         }
     }
 

@@ -4,7 +4,6 @@ package io.rdmacm.bench.device.stream;
 import java.io.IOException;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
-import java.util.Locale;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
@@ -35,11 +34,6 @@ public enum StreamWay {
     NETTY_RDMA,
     /** Netty's {@code EpollSocketChannel}, over TCP. */
     NETTY_TCP;
-
-    /** {@return the name in results} */
-    public String id() {
-        return name().toLowerCase(Locale.ROOT).replace('_', ' ');
-    }
 
     /** {@return whether it copies as all others do; if not, only large messages differ} */
     public boolean copies() {
@@ -87,7 +81,7 @@ public enum StreamWay {
             case NETTY_RDMA -> NettyTransport.rdma(RdmaIoHandler.newFactory(settings.waiting()),
                     ByteBufAllocator.DEFAULT, settings);
             case NETTY_TCP -> NettyTransport.tcp();
-            default -> throw new IllegalArgumentException(id() + " is not Netty's");
+            default -> throw new IllegalArgumentException(this + " is not Netty's");
         };
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.util.List;
 
+import io.rdmacm.bench.report.Result;
 import org.junit.jupiter.api.Test;
 
 class RstreamTest {
@@ -29,7 +30,7 @@ class RstreamTest {
 
     @Test
     void theSummaryFindsTheWays() {
-        assertThat(List.of(StreamWay.values())).extracting(StreamWay::id).containsExactly("engine", "nio", "nio tcp",
+        assertThat(List.of(StreamWay.values())).extracting(Result::word).containsExactly("engine", "nio", "nio tcp",
                 "netty epoll", "netty registered", "netty rdma", "netty tcp");
     }
 }
