@@ -64,11 +64,11 @@ record Measurement(Operation operation, boolean latency, Polling polling, int si
 
     @Override
     public End open(End.Load load, boolean client) throws Exception {
-        return new VerbsEnd(this, load, client, operation.isAnswered() ? 2 : 1);
+        return new PerftestSteps(this, load, client, operation.isAnswered() ? 2 : 1);
     }
 
     /** {@return opens ends that tell the time of whole round trips} */
     End.Opener wholeRoundTrips() {
-        return (load, client) -> new VerbsEnd(this, load, client, 1);
+        return (load, client) -> new PerftestSteps(this, load, client, 1);
     }
 }

@@ -7,6 +7,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 
+import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.CompletionChannel;
 import io.rdmacm.verbs.CompletionQueue;
@@ -16,30 +17,51 @@ import io.rdmacm.verbs.WorkCompletions;
  * The steps of the latency tests of perftest, one operation at a time, each send waited for; and those of its bandwidth
  * tests, many outstanding operations, each signaled. Whoever runs it ends the process if nothing arrives.
  */
-final class PerftestSteps {
+final class PerftestSteps extends VerbsEnd {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final Duration LIMIT = Duration.ofMinutes(2);
     // how many completions perftest polls for at a time
     private static final int BATCH = 16;
 
-    private final VerbsEnd end;
-    private final Measurement measurement;
-    private final int size;
+    private final int parts;
     private final WorkCompletions completions;
     private int toReceive;
     private int counter;
 
-    PerftestSteps(VerbsEnd end, Measurement measurement, int size) {
-        this.end = end;
-        this.measurement = measurement;
-        this.size = size;
+    /**
+     * Creates an end that is not connected yet.
+     *
+     * @param parts the divisor of latencies: 2 for one way of a round trip
+     */
+    PerftestSteps(Measurement measurement, Load load, boolean client, int parts) throws Exception {
+        super(measurement, load, client);
+        this.parts = parts;
         this.completions = WorkCompletions.allocate(measurement.latency() ? 1 : BATCH);
     }
 
+    @Override
+    public Outcome run() throws Exception {
+        if (measurement.latency()) {
+            if (!client) {
+                answer(load.total());
+                return null;
+            }
+            return Outcome.latencies(operate(load.total()), load.warmUp(), parts);
+        }
+        if (client) {
+            send(load.warmUp());
+            return Outcome.throughput(load.iterations(), load.size(), send(load.iterations()));
+        }
+        if (measurement.operation() == Measurement.Operation.SEND) {
+            receive(load.total());
+        }
+        return null;
+    }
+
     /** Returns the start time of each operation and the end of the last one, in nanoseconds. */
-    long[] operate(int count) throws IOException, InterruptedException {
+    private long[] operate(int count) throws IOException, InterruptedException {
         // the last messages use receives that are already posted
-        toReceive = Math.max(0, count - end.receives);
+        toReceive = Math.max(0, count - receives);
         long[] times = new long[count + 1];
         for (int i = 0; i < count; i++) {
             times[i] = System.nanoTime();
@@ -61,8 +83,8 @@ final class PerftestSteps {
     }
 
     /** Runs the server's part of these operations. */
-    void answer(int count) throws IOException, InterruptedException {
-        toReceive = Math.max(0, count - end.receives);
+    private void answer(int count) throws IOException, InterruptedException {
+        toReceive = Math.max(0, count - receives);
         for (int i = 0; i < count && measurement.operation().isAnswered(); i++) {
             if (measurement.operation() == Measurement.Operation.SEND) {
                 receiveOne();
@@ -76,55 +98,55 @@ final class PerftestSteps {
     }
 
     private void post() throws IOException, InterruptedException {
-        end.queuePair.postSend(end.request);
-        take(end.sent);
+        queuePair.postSend(request);
+        take(sent);
     }
 
     private void receiveOne() throws IOException, InterruptedException {
-        take(end.received);
+        take(received);
         if (toReceive > 0) {
             toReceive--;
-            end.queuePair.postReceive(end.receive);
+            queuePair.postReceive(receive);
         }
     }
 
     /** Writes with a counter in the last byte, which the peer watches: devices write in order. */
     private void write() throws IOException, InterruptedException {
-        BYTE.setOpaque(end.region.memory(), size - 1L, (byte) counter);
+        BYTE.setOpaque(region.memory(), load.size() - 1L, (byte) counter);
         post();
     }
 
     private void watch() {
-        MemorySegment memory = end.region.memory();
-        long offset = end.half + size - 1L;
+        MemorySegment memory = region.memory();
+        long offset = half + load.size() - 1L;
         while ((byte) BYTE.getAcquire(memory, offset) != (byte) counter) {
             pause();
         }
     }
 
     /** Sends as many; returns the time in nanoseconds. */
-    long send(int count) throws IOException, InterruptedException {
+    private long send(int count) throws IOException, InterruptedException {
         int posted = 0;
         int done = 0;
         long start = System.nanoTime();
         while (done < count) {
             while (posted < count && posted - done < measurement.depth()) {
-                end.queuePair.postSend(end.request);
+                queuePair.postSend(request);
                 posted++;
             }
-            done += take(end.sent);
+            done += take(sent);
         }
         return System.nanoTime() - start;
     }
 
     /** Receives as many. */
-    void receive(int count) throws IOException, InterruptedException {
-        int posted = end.receives;
-        for (int received = 0; received < count;) {
-            int taken = take(end.received);
-            received += taken;
+    private void receive(int count) throws IOException, InterruptedException {
+        int posted = receives;
+        for (int done = 0; done < count;) {
+            int taken = take(received);
+            done += taken;
             for (int i = 0; i < taken && posted < count; i++) {
-                end.queuePair.postReceive(end.receive);
+                queuePair.postReceive(receive);
                 posted++;
             }
         }

@@ -5,7 +5,6 @@ import java.io.Serializable;
 
 import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.measure.End;
-import io.rdmacm.bench.device.measure.Outcome;
 import io.rdmacm.bench.device.measure.Polling;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
@@ -25,10 +24,10 @@ import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * One end of a measurement over a queue pair, with the same queues and attributes as perftest. Its region has two
- * halves: the source of its operations, and the target of the peer's writes and of its own receives.
+ * One end of a queue pair, with the same queues and attributes as perftest. Its region has two halves: the source of its
+ * operations, and the target of the peer's writes and of its own receives.
  */
-final class VerbsEnd extends End {
+abstract class VerbsEnd extends End {
     // the values of perftest
     private static final RnrTimer MIN_RNR_TIMER = RnrTimer.ofCode(12);
     private static final AckTimeout TIMEOUT = AckTimeout.ofCode(14);
@@ -45,8 +44,7 @@ final class VerbsEnd extends End {
     final CompletionQueue received;
     final SendRequest request = SendRequests.allocate(1, 1).get(0);
     final ReceiveRequest receive = ReceiveRequests.allocate(1, 1).get(0);
-    private final Measurement measurement;
-    private final int parts;
+    final Measurement measurement;
     private final Port port;
 
     /**
@@ -61,15 +59,10 @@ final class VerbsEnd extends End {
     private record Address(int queuePair, int lid, byte[] gid, long memory, int key) implements Serializable {
     }
 
-    /**
-     * Creates an end that is not connected yet.
-     *
-     * @param parts the divisor of latencies: 2 for one way of a round trip
-     */
-    VerbsEnd(Measurement measurement, Load load, boolean client, int parts) throws Exception {
+    /** Creates an end that is not connected yet. */
+    VerbsEnd(Measurement measurement, Load load, boolean client) throws Exception {
         super(load, client);
         this.measurement = measurement;
-        this.parts = parts;
         this.port = Port.find();
         this.receives = measurement.receives(load.total());
         this.half = (load.size() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -122,25 +115,5 @@ final class VerbsEnd extends End {
             case ATOMIC -> request.fetchAndAdd(peer.memory, peer.key, 1);
         }
         request.data(region, 0, load.size());
-    }
-
-    @Override
-    public Outcome run() throws Exception {
-        PerftestSteps steps = new PerftestSteps(this, measurement, load.size());
-        if (measurement.latency()) {
-            if (!client) {
-                steps.answer(load.total());
-                return null;
-            }
-            return Outcome.latencies(steps.operate(load.total()), load.warmUp(), parts);
-        }
-        if (client) {
-            steps.send(load.warmUp());
-            return Outcome.throughput(load.iterations(), load.size(), steps.send(load.iterations()));
-        }
-        if (measurement.operation() == Measurement.Operation.SEND) {
-            steps.receive(load.total());
-        }
-        return null;
     }
 }

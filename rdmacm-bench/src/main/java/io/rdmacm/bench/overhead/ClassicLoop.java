@@ -3,32 +3,40 @@ package io.rdmacm.bench.overhead;
 
 import io.rdmacm.bench.overhead.VerbsStack.Payload;
 import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.QueuePair;
 import io.rdmacm.verbs.SendRequest;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 
-/** Posts and polls through the public API of the library. */
+/** Posts and polls through the public API of the library: the same loops as in C. */
 final class ClassicLoop implements Placement.Loop {
+    private final VerbsStack stack;
     private final QueuePair pair;
     private final CompletionQueue queue;
+    private final PostAndPoll what;
     private final int batch;
     private final SendRequests block;
     private final WorkCompletions completions;
+    private int lastPair;
+    private int lastRegion;
     private long id;
 
-    ClassicLoop(VerbsStack stack, int batch, int polled, Payload payload) {
+    ClassicLoop(VerbsStack stack, PostAndPoll what, Payload payload) {
+        this.stack = stack;
         this.pair = stack.pairs[0];
         this.queue = stack.queue;
-        this.batch = batch;
+        this.what = what;
+        this.batch = what.batch;
         this.block = stack.writes(batch, payload);
-        this.completions = WorkCompletions.allocate(Math.min(batch, polled));
+        this.completions = WorkCompletions.allocate(Math.min(batch, what.polled));
     }
 
     @Override
     public long run(int operations) throws RdmaException {
-        return batch == 1 ? oneByOne(operations) : inBatches(operations);
+        return what.way == PostAndPoll.Way.MANY ? rotating(operations)
+                : batch == 1 ? oneByOne(operations) : inBatches(operations);
     }
 
     // Fields are copied to local variables, as careful programs do: otherwise the compiler must assume that each call
@@ -48,6 +56,39 @@ final class ClassicLoop implements Placement.Loop {
             taken.at(0).check();
             sum += taken.workRequestId();
         }
+        id = next;
+        return sum;
+    }
+
+    // One request at a time, each to another queue pair or with data of another region.
+    private long rotating(int operations) throws RdmaException {
+        boolean data = what.data == 1;
+        QueuePair[] to = stack.pairs;
+        MemoryRegion[] regions = stack.regions;
+        int toCount = what.rotate == 1 ? to.length : 1;
+        int regionCount = what.rotate == 1 ? regions.length : 1;
+        CompletionQueue from = queue;
+        SendRequest request = block.get(0);
+        WorkCompletions taken = completions;
+        int nextPair = lastPair;
+        int nextRegion = lastRegion;
+        long next = id;
+        long sum = 0;
+        for (int done = 0; done < operations; done++) {
+            if (data) {
+                nextRegion = nextRegion + 1 == regionCount ? 0 : nextRegion + 1;
+                request.data(regions[nextRegion], 0, Payload.ONE_ENTRY.entryLength());
+            }
+            nextPair = nextPair + 1 == toCount ? 0 : nextPair + 1;
+            to[nextPair].postSend(request.id(next++));
+            while (from.poll(taken) == 0) {
+                Thread.onSpinWait();
+            }
+            taken.at(0).check();
+            sum += taken.workRequestId();
+        }
+        lastPair = nextPair;
+        lastRegion = nextRegion;
         id = next;
         return sum;
     }

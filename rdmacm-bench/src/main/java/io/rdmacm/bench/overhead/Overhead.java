@@ -31,6 +31,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * process that has {@linkplain NativeSide what stands in for it}.
  */
 public final class Overhead {
+    private static final List<Way> CALLS = List.of(Way.CLASSIC, Way.EXTENDED);
     private static final int STARTS = 5;
     private static final int WARM_UPS = 20;
     private static final int SAMPLE_MILLIS = 100;
@@ -88,10 +89,10 @@ public final class Overhead {
             for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
                 Map<String, Integer> options = Map.of("batch", batch, "sges", payload.entries(), "inline",
                         payload.inline() ? 1 : 0);
-                compare(Summary.POST_POLL, Result.params("calls", "classic", "sges", payload.entries(), "inline",
-                        payload.inline(), "batch", batch), options, Way.CLASSIC);
-                compare(Summary.POST_POLL, Result.params("calls", "extended", "sges", payload.entries(), "inline",
-                        payload.inline(), "batch", batch), options, Way.EXTENDED);
+                for (Way calls : CALLS) {
+                    compare(Summary.POST_POLL, Result.params("calls", calls, "sges", payload.entries(), "inline",
+                            payload.inline(), "batch", batch), options, calls);
+                }
             }
         }
         if (quick) {
@@ -115,10 +116,10 @@ public final class Overhead {
 
     private void overMlx5() throws RunnerException {
         for (int batch : new int[] {1, PostAndPoll.LARGEST_BATCH}) {
-            compare(Summary.POST_POLL_MLX5, Result.params("calls", "classic", "batch", batch), Map.of("batch", batch),
-                    Way.CLASSIC);
-            compare(Summary.POST_POLL_MLX5, Result.params("calls", "extended", "batch", batch), Map.of("batch", batch),
-                    Way.EXTENDED);
+            for (Way calls : CALLS) {
+                compare(Summary.POST_POLL_MLX5, Result.params("calls", calls, "batch", batch), Map.of("batch", batch),
+                        calls);
+            }
             add(Summary.POST_POLL_MLX5, Side.DIRECT, Result.params("calls", "classic", "batch", batch), "ns",
                     nanos(Side.DIRECT, Way.CLASSIC, Map.of("batch", batch)));
         }

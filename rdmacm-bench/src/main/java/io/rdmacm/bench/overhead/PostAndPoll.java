@@ -108,9 +108,8 @@ public class PostAndPoll {
             case C -> new CLoop(stack, this, payload);
             case DIRECT -> new DirectLoop(stack, batch, payload.entryLength());
             case JAVA -> switch (way) {
-                case CLASSIC -> new ClassicLoop(stack, batch, polled, payload);
+                case CLASSIC, MANY -> new ClassicLoop(stack, this, payload);
                 case EXTENDED -> new ExtendedLoop(stack, batch, payload);
-                case MANY -> new RotatingLoop(stack, rotate == 1, data == 1);
             };
         };
     }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -28,7 +27,6 @@ final class OpenNettyStreams implements OpenStreams {
     private final Channel listener;
     private final List<Channel> clients = new ArrayList<>();
     private final Semaphore answered = new Semaphore(0);
-    private final AtomicInteger roundTrips = new AtomicInteger();
 
     /** Sends back what it receives. */
     @ChannelHandler.Sharable
@@ -45,13 +43,8 @@ final class OpenNettyStreams implements OpenStreams {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ByteBuf bytes = (ByteBuf) message;
-            int length = bytes.readableBytes();
+            answered.release(bytes.readableBytes());
             bytes.release();
-            if (roundTrips.get() > 0 && roundTrips.decrementAndGet() > 0) {
-                send(context.channel());
-            } else {
-                answered.release(length);
-            }
         }
     }
 
@@ -64,16 +57,6 @@ final class OpenNettyStreams implements OpenStreams {
         listener = bound.channel();
     }
 
-    private void awaitAnswers(int count) throws IOException, InterruptedException {
-        if (!answered.tryAcquire(count * MESSAGE, LIMIT_SECONDS, TimeUnit.SECONDS)) {
-            throw new IOException("only " + answered.availablePermits() / MESSAGE + " of " + count + " were answered");
-        }
-    }
-
-    private static ChannelFuture send(Channel channel) {
-        return channel.writeAndFlush(channel.alloc().directBuffer(MESSAGE).writeZero(MESSAGE));
-    }
-
     @Override
     public void open(int count) throws IOException, InterruptedException {
         for (int left = count; left > 0; left -= AT_ONCE) {
@@ -83,18 +66,14 @@ final class OpenNettyStreams implements OpenStreams {
             }
             for (ChannelFuture connect : connects) {
                 NettyTransport.await(connect);
-                clients.add(connect.channel());
-                send(connect.channel());
+                Channel channel = connect.channel();
+                clients.add(channel);
+                channel.writeAndFlush(channel.alloc().directBuffer(MESSAGE).writeZero(MESSAGE));
             }
-            awaitAnswers(connects.size());
+            if (!answered.tryAcquire(connects.size() * MESSAGE, LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("not all of " + connects.size() + " were answered");
+            }
         }
-    }
-
-    @Override
-    public void roundTrips(int times) throws IOException, InterruptedException {
-        roundTrips.set(times);
-        send(clients.getFirst());
-        awaitAnswers(1);
     }
 
     @Override

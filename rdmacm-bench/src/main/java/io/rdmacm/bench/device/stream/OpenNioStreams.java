@@ -93,13 +93,6 @@ final class OpenNioStreams implements OpenStreams {
     }
 
     @Override
-    public void roundTrips(int times) throws IOException {
-        for (int i = 0; i < times; i++) {
-            exchange(clients.getFirst());
-        }
-    }
-
-    @Override
     public void closeAllBut(int first) throws IOException {
         List<SocketChannel> closing = clients.subList(first, clients.size());
         for (SocketChannel channel : closing) {

@@ -13,9 +13,6 @@ interface OpenStreams extends AutoCloseable {
     /** Opens so many more, and sends a message over each and back. */
     void open(int count) throws IOException, InterruptedException;
 
-    /** Sends a message over the first stream and back, so many times. */
-    void roundTrips(int times) throws IOException, InterruptedException;
-
     /** Closes all but the first ones; the ends that accepted close theirs some time after. */
     void closeAllBut(int first) throws IOException;
 

@@ -74,14 +74,9 @@ public enum StreamWay {
         if (this != NETTY_RDMA && !Epoll.isAvailable()) {
             throw new IOException("Netty's epoll cannot be used: " + Epoll.unavailabilityCause().getMessage());
         }
-        return switch (this) {
-            case NETTY_EPOLL -> NettyTransport.rdma(EpollIoHandler.newFactory(), ByteBufAllocator.DEFAULT, settings);
-            case NETTY_REGISTERED -> NettyTransport.rdma(EpollIoHandler.newFactory(), new RdmaByteBufAllocator(),
-                    settings);
-            case NETTY_RDMA -> NettyTransport.rdma(RdmaIoHandler.newFactory(settings.waiting()),
-                    ByteBufAllocator.DEFAULT, settings);
-            case NETTY_TCP -> NettyTransport.tcp();
-            default -> throw new IllegalArgumentException(this + " is not Netty's");
-        };
+        return new NettyTransport(
+                this == NETTY_RDMA ? RdmaIoHandler.newFactory(settings.waiting()) : EpollIoHandler.newFactory(),
+                this == NETTY_REGISTERED ? new RdmaByteBufAllocator() : ByteBufAllocator.DEFAULT,
+                this == NETTY_TCP ? null : settings);
     }
 }
