@@ -46,14 +46,13 @@ final class ManyConnections extends ConnectionEnd implements ConnectionHandler {
      * Prepares an end.
      *
      * @param shared whether the connections share receives, instead of having their own
-     * @param count how many connections
-     * @param load not used: all is done once
+     * @param load how many connections count
      * @param client whether this is the end that connects
      */
-    ManyConnections(boolean shared, int count, Load load, boolean client) throws IOException {
+    ManyConnections(boolean shared, Load load, boolean client) throws IOException {
         super(load, client);
         this.shared = shared;
-        this.count = count;
+        this.count = load.iterations();
         this.early = Math.min(AT_ONCE, count);
     }
 

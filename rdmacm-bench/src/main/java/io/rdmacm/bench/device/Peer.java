@@ -2,7 +2,6 @@
 package io.rdmacm.bench.device;
 
 import java.io.EOFException;
-import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serializable;

@@ -83,7 +83,7 @@ record Plan(boolean quick, boolean twoCpus) {
             boolean shared = count == many;
             return new Trial.Group(null, List.of(Trial.of(MANY_CONNECTIONS,
                     Result.params("receives", shared ? "shared" : "own", "connections", count),
-                    (load, client) -> new ManyConnections(shared, count, load, client), 0, 1, new Load(0, 0, 0))), 1);
+                    (load, client) -> new ManyConnections(shared, load, client), 0, count, new Load(0, 0, 0))), 1);
         }).toList();
     }
 

@@ -24,8 +24,8 @@ import io.rdmacm.verbs.queue.RnrTimer;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
- * One end of a queue pair, with the same queues and attributes as perftest. Its region has two halves: the source of its
- * operations, and the target of the peer's writes and of its own receives.
+ * One end of a queue pair, with the same queues and attributes as perftest. Its region has two halves: the source of
+ * its operations, and the target of the peer's writes and of its own receives.
  */
 abstract class VerbsEnd extends End {
     // the values of perftest

@@ -139,7 +139,7 @@ class BenchmarkDeviceTest {
         for (boolean shared : new boolean[] {true, false}) {
             try (JavaSide fresh = new JavaSide(Cpus.find(), 128)) {
                 rounds.run(new Trial.Group(null, List.of(Trial.of(Plan.MANY_CONNECTIONS, Map.of(),
-                        (load, client) -> new ManyConnections(shared, 50, load, client), 0, 1, NONE)), 1), fresh);
+                        (load, client) -> new ManyConnections(shared, load, client), 0, 50, NONE)), 1), fresh);
             }
         }
         Map<String, List<Double>> figures = rounds.results().stream().collect(Collectors.groupingBy(Result::metric,
