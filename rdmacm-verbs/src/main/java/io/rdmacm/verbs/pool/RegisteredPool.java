@@ -288,12 +288,12 @@ public final class RegisteredPool implements MetricSource, AutoCloseable {
     private void deregister() throws RdmaException {
         while (!slabs.isEmpty()) {
             MemoryRegion slab = slabs.getLast();
-            life.removeParent(VERBS.lifeOf(slab));
-            try {
+            try (Parts parts = new Parts()) {
+                life.removeParent(VERBS.lifeOf(slab));
+                // again, if it stays
+                parts.add(VERBS.lifeOf(slab), life::addParent);
                 slab.close();
-            } catch (Throwable t) {
-                life.addParent(VERBS.lifeOf(slab));
-                throw t;
+                parts.complete(slab);
             }
             slabs.removeLast();
         }

@@ -172,8 +172,11 @@ public final class RegistrationCache implements AutoCloseable {
         reserve(memory.byteSize());
         try (Parts parts = new Parts()) {
             parts.add(memory, this::unreserve);
-            Entry entry = new Entry(parts.add(registerNow(memory), MemoryRegion::close), memory);
-            Lifetime region = VERBS.lifeOf(entry.region);
+            MemoryRegion registered = registerNow(memory);
+            Lifetime region = VERBS.lifeOf(registered);
+            // if it cannot be deregistered now, the close of the domain does it
+            parts.add(registered, MemoryRegion::close, region);
+            Entry entry = new Entry(registered, memory);
             // so that it cannot be closed by a program that got it from a use
             life.addParent(region);
             parts.add(region, life::removeParent);
@@ -281,13 +284,12 @@ public final class RegistrationCache implements AutoCloseable {
 
     private void deregister(Entry entry) throws RdmaException {
         Lifetime region = VERBS.lifeOf(entry.region);
-        life.removeParent(region);
-        try {
+        try (Parts parts = new Parts()) {
+            life.removeParent(region);
+            // again, if it stays: a memory window may be bound to it
+            parts.add(region, life::addParent);
             entry.region.close();
-        } catch (Throwable t) {
-            // a memory window may be bound to it
-            life.addParent(region);
-            throw t;
+            parts.complete(entry);
         }
         idle.remove(entry);
         unreserve(entry.memory);
