@@ -4,7 +4,6 @@ package io.rdmacm.verbs.pool;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Objects;
 
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaException;
@@ -56,11 +55,17 @@ final class Slot {
 
     /** Creates the slice of the caller, who has just taken this slot off the list. */
     RegisteredSlice take() {
-        RegisteredSlice slice = new RegisteredSlice(this, generation);
-        if (LeakDetector.ON) {
-            watch(slice);
+        try {
+            RegisteredSlice slice = new RegisteredSlice(this, generation);
+            if (LeakDetector.ON) {
+                watch(slice);
+            }
+            return slice;
+        } catch (Throwable t) {
+            // there was no memory: nobody else could give it back, and the pool could not be closed without it
+            giveBack(generation);
+            throw t;
         }
-        return slice;
     }
 
     /** Gives the slot back, unless that has been done before. */
@@ -82,14 +87,17 @@ final class Slot {
         // without a reference to the slot, which leads to regions that may have been lost too
         String text = this.toString();
         Lifetime watched = Lifetime.begin(RegisteredSlice.class);
+        life = watched;
         watched.describe(() -> text);
         LeakDetector.watch(slice, watched);
-        life = watched;
     }
 
     private void unwatch() {
+        Lifetime watched = life;
         try {
-            Objects.requireNonNull(life).close(() -> { }, () -> { });
+            if (watched != null) {
+                watched.close(() -> { }, () -> { });
+            }
         } catch (RdmaException e) {
             throw new AssertionError("nothing is called that could fail", e);
         }
