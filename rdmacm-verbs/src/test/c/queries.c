@@ -47,6 +47,8 @@ struct ibv_context *ibv_import_device(int cmd_fd)
 	}
 	close(cmd_fd);
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	if (!list)
+		return NULL;
 	struct ibv_context *context = ibv_open_device(list[0]);
 	ibv_free_device_list(list);
 	return context;

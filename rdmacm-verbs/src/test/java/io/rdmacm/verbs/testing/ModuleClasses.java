@@ -4,6 +4,7 @@ package io.rdmacm.verbs.testing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.module.ModuleDescriptor;
+import java.lang.reflect.Modifier;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.FileSystem;
@@ -31,6 +32,20 @@ public final class ModuleClasses {
     /** Those in the package of the class. */
     public static List<Class<?>> inPackageOf(Class<?> member) throws IOException {
         return all(member).stream().filter(type -> type.getPackageName().equals(member.getPackageName())).toList();
+    }
+
+    /** Those in the package of the class of which there can be objects that are of another class, too. */
+    public static List<Class<?>> madeInPackageOf(Class<?> member, Class<?> parent) throws IOException {
+        return inPackageOf(member).stream().filter(type -> isMade(type, parent)).toList();
+    }
+
+    /** Those of which there can be objects that are of another class, too. */
+    public static List<Class<?>> made(Class<?> member, Class<?> parent) throws IOException {
+        return all(member).stream().filter(type -> isMade(type, parent)).toList();
+    }
+
+    private static boolean isMade(Class<?> type, Class<?> parent) {
+        return parent.isAssignableFrom(type) && !Modifier.isAbstract(type.getModifiers());
     }
 
     /** Those in the packages that the module exports to everybody. */
