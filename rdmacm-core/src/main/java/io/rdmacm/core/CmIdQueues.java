@@ -59,6 +59,7 @@ final class CmIdQueues {
 
     QueuePair createQueuePair(ProtectionDomain domain, QueuePairInitAttributes attributes) throws RdmaException {
         requireFitting(domain, attributes);
+        undoFailed();
         QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
         QueuePair created = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
             if (complete.isExtended()) {
@@ -84,6 +85,7 @@ final class CmIdQueues {
         if (sharedReceiveQueue != null || queuePair != null) {
             throw new IllegalStateException(id + " already has a shared receive queue or a queue pair");
         }
+        undoFailed();
         SharedReceiveQueue created = VerbsAccess.get().createSharedReceiveQueue(id.lifetime(), domain, attributes,
                 (init, arena) -> {
                     createNative(domain, attributes, init);
@@ -91,6 +93,11 @@ final class CmIdQueues {
                 }, freer(DESTROY_SRQ, queues -> queues.sharedReceiveQueue = null));
         sharedReceiveQueue = created;
         return created;
+    }
+
+    /** Destroys queues that could not be made nor be undone: C would forget them for the next ones. */
+    private void undoFailed() throws RdmaException {
+        id.lifetime().undoFailed();
     }
 
     private void createNative(ProtectionDomain domain, SharedReceiveQueueInitAttributes attributes, long init)

@@ -239,11 +239,13 @@ public final class Endpoint extends NativeObject {
     /** Wraps a connect request. As in C, its id gets a channel of its own and so does not depend on the listener. */
     private static Endpoint requested(CmId requested) throws RdmaException {
         try (Parts parts = new Parts()) {
-            parts.add(requested, CmId::close);
+            // if it cannot be destroyed now, the close of the listener or of its new channel does it
+            Lifetime life = VerbsAccess.get().lifeOf(requested);
+            parts.add(requested, CmId::close, life);
             EventChannel channel = parts.add(EventChannel.open(), EventChannel::close);
             requested.migrate(channel);
             // it is closed before its new channel
-            parts.add(requested, CmId::close);
+            parts.add(requested, CmId::close, life);
             return parts.complete(of(channel, requested, null));
         }
     }

@@ -419,14 +419,7 @@ public final class Lifetime {
      *        closing the object, and C has called back into the program meanwhile: the thread would wait for itself.
      */
     public void close(Runnable wake, Destroyer destroyer) throws RdmaException {
-        for (Lifetime child : children()) {
-            if (child.failed) {
-                child.undo();
-            } else if (child.isClosed()) {
-                // it could not leave all of its parents
-                disown(child);
-            }
-        }
+        undoFailed();
         synchronized (this) {
             if (closer == Thread.currentThread()) {
                 throw new IllegalStateException(this + " is already being closed by this thread");
@@ -460,9 +453,25 @@ public final class Lifetime {
         }
     }
 
-    /** Returns the open children, oldest first. */
-    public synchronized List<Lifetime> children() {
+    /** Undoes the children that failed to be made and could not be undone yet. */
+    public void undoFailed() throws RdmaException {
+        for (Lifetime child : allChildren()) {
+            if (child.failed) {
+                child.undo();
+            } else if (child.isClosed()) {
+                // it could not leave all of its parents
+                disown(child);
+            }
+        }
+    }
+
+    private synchronized List<Lifetime> allChildren() {
         return List.copyOf(children);
+    }
+
+    /** Returns the open children, oldest first, without those that failed to be made: a close undoes them. */
+    public List<Lifetime> children() {
+        return allChildren().stream().filter(child -> !child.failed).toList();
     }
 
     /** Returns whether this is the lifetime of an object of the given class. */
