@@ -17,6 +17,7 @@ import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.work.AccessFlag;
 import org.jspecify.annotations.Nullable;
 
@@ -68,9 +69,12 @@ final class EndpointResources {
 
     synchronized MemoryRegion register(MemorySegment memory, AccessFlag... access) throws RdmaException {
         regions.removeIf(region -> !region.isOpen());
-        MemoryRegion region = domain().register(memory, access);
-        regions.add(region);
-        return region;
+        try (Parts parts = new Parts()) {
+            MemoryRegion region = domain().register(memory, access);
+            parts.add(region, MemoryRegion::close, VerbsAccess.get().lifeOf(region));
+            regions.add(region);
+            return parts.complete(region);
+        }
     }
 
     /** Returns the queue pair and what belongs to it; null before it is created. */

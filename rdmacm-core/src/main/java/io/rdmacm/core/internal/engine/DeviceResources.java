@@ -65,11 +65,12 @@ public final class DeviceResources {
         maxCompletions = limits.maxCompletionQueueEntries();
         maxRequests = limits.maxQueuePairRequests();
         iwarp = context.transportType() == TransportType.IWARP;
-        domain = context.allocateProtectionDomain();
         if (ANNOUNCED.add(context.deviceName())) {
             LOG.info("using the device {}, {}, firmware {}", context.deviceName(), context.transportType(),
                     limits.firmwareVersion());
         }
+        // last, for nobody could close it if something failed after it
+        domain = context.allocateProtectionDomain();
     }
 
     /** What the buffers of a pool are for: their size, and whether peers write to them. */
@@ -152,16 +153,23 @@ public final class DeviceResources {
         return pool(new Kind(size, false));
     }
 
+    private RegisteredPool open(Kind kind) throws RdmaException {
+        return RegisteredPool.builder(domain).sliceSize(kind.size).access(kind.remote
+                ? new AccessFlag[] {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE}
+                : new AccessFlag[] {AccessFlag.LOCAL_WRITE}).build();
+    }
+
     private RegisteredPool pool(Kind kind) throws RdmaException {
         RegisteredPool pool = pools.get(kind);
         if (pool == null) {
             synchronized (pools) {
                 pool = pools.get(kind);
                 if (pool == null) {
-                    pool = RegisteredPool.builder(domain).sliceSize(kind.size).access(kind.remote
-                            ? new AccessFlag[] {AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE}
-                            : new AccessFlag[] {AccessFlag.LOCAL_WRITE}).build();
-                    pools.put(kind, pool);
+                    try (Parts parts = new Parts()) {
+                        pool = parts.add(open(kind), RegisteredPool::close);
+                        pools.put(kind, pool);
+                        parts.complete(pool);
+                    }
                 }
             }
         }
