@@ -35,6 +35,7 @@ static struct ibv_ece remote_ece;
 static uint8_t private_data[UINT8_MAX];
 static uint8_t private_length;
 static int recording = 1;
+static int answering;
 static uint64_t taken, acknowledged;
 
 // The kernel's side of a channel: events that nobody has taken yet.
@@ -86,7 +87,14 @@ void fake_reset(void)
 	failing = NULL;
 	taken = acknowledged = 0;
 	recording = 1;
+	answering = 0;
 	private_length = 0;
+}
+
+// On, what is to be resolved is resolved at once.
+void fake_answering(int on)
+{
+	answering = on;
 }
 
 // Off, calls may come from many threads at once.
@@ -352,6 +360,8 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src, struct sockad
 		return -1;
 	memcpy(&id->route.addr.src_storage, src, address_size(src));
 	memcpy(&id->route.addr.dst_storage, dst, address_size(dst));
+	if (answering)
+		fake_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
 	return 0;
 }
 
@@ -362,7 +372,11 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 
 int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
-	return CALLED(NULL, 0, WORD(id), (uint64_t) timeout_ms);
+	if (CALLED(NULL, 0, WORD(id), (uint64_t) timeout_ms))
+		return -1;
+	if (answering)
+		fake_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return 0;
 }
 
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
