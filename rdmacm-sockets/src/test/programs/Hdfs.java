@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with org.apache.hadoop:hadoop-client-minicluster:3.5.0
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.URI;
@@ -13,20 +14,44 @@ import org.apache.hadoop.hdfs.server.datanode.DataNode;
 import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
-/** A name node and two data nodes of HDFS, and a client that writes and reads a file of several blocks. */
+/**
+ * A name node and two data nodes of HDFS, and a client that writes and reads a file of several blocks. With
+ * {@code -Dmixed=true}, the last data node is in a JVM of its own, without the agent.
+ */
 public final class Hdfs implements Program {
     private static final int DATA_NODES = 2;
     private static final int PORT = 18_020;
 
     public static void main(String[] arguments) throws Exception {
-        Program.run(new Hdfs(), arguments);
+        if (arguments[0].equals("data")) {
+            dataNode(arguments[1], java.nio.file.Path.of(arguments[2]));
+        } else {
+            Program.run(new Hdfs(), arguments);
+        }
+    }
+
+    private static Configuration configuration(String address) {
+        Configuration configuration = new Configuration();
+        configuration.set("fs.defaultFS", "hdfs://" + address + ":" + PORT);
+        // Its default has the name of the host, which not every host can resolve.
+        configuration.set("hadoop.http.authentication.kerberos.principal", "HTTP/" + address);
+        return configuration;
+    }
+
+    private static void dataNode(String address, java.nio.file.Path folder) throws IOException {
+        Configuration configuration = configuration(address);
+        for (String server : new String[] {"address", "ipc.address", "http.address"}) {
+            configuration.set("dfs.datanode." + server, address + ":0");
+        }
+        configuration.set("dfs.datanode.hostname", address);
+        configuration.set("dfs.datanode.data.dir", folder.toUri().toString());
+        DataNode.createDataNode(new String[0], configuration);
     }
 
     @Override
     public int serve(String address) throws Exception {
         java.nio.file.Path folder = Files.createTempDirectory("hdfs");
-        Configuration configuration = new Configuration();
-        configuration.set("fs.defaultFS", "hdfs://" + address + ":" + PORT);
+        Configuration configuration = configuration(address);
         configuration.set("dfs.namenode.http-address", address + ":0");
         configuration.set("dfs.namenode.name.dir", folder.resolve("name").toUri().toString());
         configuration.setBoolean("dfs.namenode.datanode.registration.ip-hostname-check", false);
@@ -36,13 +61,12 @@ public final class Hdfs implements Program {
         NameNode.format(configuration);
         NameNode name = NameNode.createNameNode(new String[0], configuration);
         for (int i = 0; i < DATA_NODES; i++) {
-            Configuration own = new Configuration(configuration);
-            for (String server : new String[] {"address", "ipc.address", "http.address"}) {
-                own.set("dfs.datanode." + server, address + ":0");
+            java.nio.file.Path data = folder.resolve("data" + i);
+            if (Boolean.getBoolean("mixed") && i == DATA_NODES - 1) {
+                withoutAgent(address, data, folder.resolve("data" + i + ".out"));
+            } else {
+                dataNode(address, data);
             }
-            own.set("dfs.datanode.hostname", address);
-            own.set("dfs.datanode.data.dir", folder.resolve("data" + i).toUri().toString());
-            DataNode.createDataNode(new String[0], own);
         }
         Program.eventually(() -> {
             if (name.getNamesystem().getNumLiveDataNodes() < DATA_NODES) {
@@ -51,6 +75,14 @@ public final class Hdfs implements Program {
             return true;
         });
         return PORT;
+    }
+
+    private static void withoutAgent(String address, java.nio.file.Path data, java.nio.file.Path output)
+            throws IOException {
+        Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:+UseSerialGC", "-cp",
+                System.getProperty("java.class.path"), Hdfs.class.getName(), "data", address, data.toString())
+                .redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
     }
 
     @Override

@@ -17,7 +17,10 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** A standalone cluster of Spark with two workers, and an application whose executors shuffle. */
+/**
+ * A standalone cluster of Spark with two workers, and an application whose executors shuffle. With
+ * {@code -Dmixed=true}, the last worker and its executor are without the agent.
+ */
 public final class Spark implements Program {
     private static final int WORKERS = 2;
     private static final int PORT = 17_077;
@@ -34,13 +37,17 @@ public final class Spark implements Program {
                 .filter(entry -> entry.endsWith(".jar")).map(Path::of).findFirst().orElseThrow().toAbsolutePath();
         // Where workers look for what executors run.
         Files.createSymbolicLink(folder.resolve("jars"), jars.getParent());
-        start(folder, address, "master.Master", "--port", String.valueOf(PORT));
+        List<String> options = ManagementFactory.getRuntimeMXBean().getInputArguments();
+        start(folder, address, options, "master.Master", "--port", String.valueOf(PORT));
         Program.eventually(() -> {
             new Socket(address, PORT).close();
             return true;
         });
         for (int i = 0; i < WORKERS; i++) {
-            start(folder, address, "worker.Worker", "--cores", "1", "--memory", "512M", "--work-dir",
+            if (Boolean.getBoolean("mixed") && i == WORKERS - 1) {
+                options = options.stream().filter(option -> !option.startsWith("-javaagent:")).toList();
+            }
+            start(folder, address, options, "worker.Worker", "--cores", "1", "--memory", "512M", "--work-dir",
                     folder.resolve("work" + i).toString(), "spark://" + address + ":" + PORT);
         }
         return PORT;
@@ -51,7 +58,8 @@ public final class Spark implements Program {
         return 1000;
     }
 
-    private static void start(Path home, String address, String role, String... arguments) throws Exception {
+    private static void start(Path home, String address, List<String> options, String role, String... arguments)
+            throws Exception {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
                 "-Dspark.rpc.io.mode=NIO", "-Dspark.shuffle.io.mode=NIO", "-cp", System.getProperty("java.class.path"),
                 "org.apache.spark.deploy." + role, "--host", address, "--webui-port", "0"));
@@ -59,8 +67,7 @@ public final class Spark implements Program {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
                 .redirectOutput(Files.createTempFile(home, role, ".out").toFile());
         // Those that the worker starts have it, too.
-        builder.environment().put("JAVA_TOOL_OPTIONS", String.join(" ",
-                ManagementFactory.getRuntimeMXBean().getInputArguments()));
+        builder.environment().put("JAVA_TOOL_OPTIONS", String.join(" ", options));
         builder.environment().put("SPARK_HOME", home.toString());
         // As its scripts do.
         builder.environment().put("SPARK_SCALA_VERSION", "2.13");

@@ -124,7 +124,10 @@ class UnmodifiedProgramsDeviceTest {
         command.addAll(List.of("-cp", program.resolve("classes") + ":" + program.resolve("lib") + "/*",
                 program.getFileName().toString()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).redirectError(errorsOf(arguments[0]).toFile()).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(errorsOf(arguments[0]).toFile());
+        // Otherwise it looks for the address of the host's name, which not every host has.
+        builder.environment().put("SPARK_LOCAL_IP", ADDRESS);
+        return builder.start();
     }
 
     private Path errorsOf(String role) {
@@ -185,6 +188,23 @@ class UnmodifiedProgramsDeviceTest {
         try (Server server = new Server("Kafka", AGENT, "-Dmixed=true")) {
             assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
                     .anyMatch(line -> line.contains("connect TCP"));
+        }
+    }
+
+    @Test
+    void aDataNodeWithoutTheAgentIsReachedOverTcpAndTheOthersOverRdma() throws Exception {
+        try (Server server = new Server("Hdfs", AGENT, "-Dmixed=true")) {
+            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
+                    .anyMatch(line -> line.contains("connect TCP"));
+        }
+    }
+
+    @Test
+    void aWorkerWithoutTheAgentWorksOverTcpAndTheOthersOverRdma() throws Exception {
+        try (Server server = new Server("Spark", AGENT, "-Dmixed=true")) {
+            // The executors connect to the driver.
+            assertThat(server.ask(AGENT)).anyMatch(line -> line.contains("connect RDMA"))
+                    .anyMatch(line -> line.contains("accept RDMA")).anyMatch(line -> line.contains("accept TCP"));
         }
     }
 
