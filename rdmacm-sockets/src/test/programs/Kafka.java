@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.IntegerDeserializer;
@@ -27,7 +29,8 @@ import org.apache.kafka.common.serialization.IntegerSerializer;
 
 /**
  * Three Kafka brokers with replication, each in a JVM of its own, and a client. With {@code -Dmixed=true}, the last
- * broker is without the agent.
+ * broker is without the agent. With {@code -Dhosts=ADDRESS,ADDRESS,ADDRESS}, they are on several hosts, each of which
+ * starts its own.
  */
 public final class Kafka implements Program {
     private static final int BROKERS = 3;
@@ -47,17 +50,26 @@ public final class Kafka implements Program {
         kafka.Kafka.main(new String[] {configuration.toString()});
     }
 
+    private static List<String> hosts(String address) {
+        String hosts = System.getProperty("hosts");
+        return hosts == null ? Collections.nCopies(BROKERS, address) : List.of(hosts.split(","));
+    }
+
     @Override
     public int serve(String address) throws Exception {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Kafka.class.getName(), "broker"));
+        List<String> hosts = hosts(address);
         StringBuilder voters = new StringBuilder();
         for (int id = 0; id < BROKERS; id++) {
-            voters.append(id == 0 ? "" : ",").append("%d@%s:%d".formatted(id, address, PORT + BROKERS + id));
+            voters.append(id == 0 ? "" : ",").append("%d@%s:%d".formatted(id, hosts.get(id), PORT + BROKERS + id));
         }
         Path folder = Files.createTempDirectory("kafka");
         for (int id = 0; id < BROKERS; id++) {
+            if (!hosts.get(id).equals(address)) {
+                continue;
+            }
             Path configuration = folder.resolve(id + ".properties");
             // With limits for a slow machine, on which a broker would end in silence.
             Files.writeString(configuration, """
@@ -97,10 +109,22 @@ public final class Kafka implements Program {
         return PORT;
     }
 
+    /** Fails as long as one broker has less than the others. */
+    private static boolean replicated(Admin admin, String topic) throws Exception {
+        for (TopicPartitionInfo partition : admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic)
+                .partitions()) {
+            if (partition.isr().size() < BROKERS) {
+                throw new IllegalStateException(partition.toString());
+            }
+        }
+        return true;
+    }
+
     @Override
     public Client client(String address, int port) throws Exception {
         String topic = "topic-" + ProcessHandle.current().pid();
-        String servers = "%s:%d,%s:%d".formatted(address, port, address, port + 1);
+        List<String> hosts = hosts(address);
+        String servers = "%s:%d,%s:%d".formatted(hosts.get(0), port, hosts.get(1), port + 1);
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
             Program.eventually(() -> admin.createTopics(List.of(new NewTopic(topic, 3, (short) BROKERS))).all().get());
         }
@@ -131,6 +155,18 @@ public final class Kafka implements Program {
                             Program.check(data, record.value());
                         }
                     }
+                }
+            }
+
+            @Override
+            public void complete() throws Exception {
+                try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
+                    Program.eventually(() -> replicated(admin, topic));
+                }
+                Set<Integer> kept = new HashSet<>();
+                consumer.seekToBeginning(consumer.assignment());
+                while (kept.size() < sent) {
+                    consumer.poll(Duration.ofSeconds(1)).forEach(record -> kept.add(record.key()));
                 }
             }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.net.HttpURLConnection;
@@ -7,6 +9,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
@@ -18,7 +21,8 @@ import javax.management.openmbean.TabularData;
 /**
  * Two programs that know nothing of RDMA: {@code serve ADDRESS} prints its port and serves until its standard input
  * ends, {@code ask ADDRESS PORT SECONDS} sends data there and compares what comes back, once and then for so long, and
- * measures it. Afterwards they print what the agent, if there is one, tells of their connections.
+ * measures it; {@code each ADDRESS PORT} does so for each line of its standard input, and at its end waits until nothing
+ * of that is missing anywhere. Afterwards they print what the agent, if there is one, tells of their connections.
  */
 interface Program {
     byte[] DATA = data(300_000);
@@ -41,6 +45,10 @@ interface Program {
         /** Has data carried there and back so many times, and fails if something else comes back. */
         void exchange(byte[] data, int times) throws Exception;
 
+        /** Waits until all servers have what was exchanged, and fails if any of it is lost. */
+        default void complete() throws Exception {
+        }
+
         @Override
         default void close() throws Exception {
         }
@@ -51,6 +59,16 @@ interface Program {
         if (arguments[0].equals("serve")) {
             System.out.println("port " + program.serve(arguments[1]));
             System.in.transferTo(OutputStream.nullOutputStream());
+        } else if (arguments[0].equals("each")) {
+            try (Client client = program.client(arguments[1], Integer.parseInt(arguments[2]))) {
+                BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+                while (input.readLine() != null) {
+                    client.exchange(DATA, program.times());
+                    System.out.println("asked");
+                }
+                client.complete();
+                System.out.println("complete");
+            }
         } else {
             try (Client client = program.client(arguments[1], Integer.parseInt(arguments[2]))) {
                 client.exchange(DATA, program.times());
@@ -60,7 +78,7 @@ interface Program {
         }
         MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
         ObjectName name = new ObjectName("io.rdmacm.sockets:type=Connections");
-        if (arguments[0].equals("ask")
+        if (!arguments[0].equals("serve")
                 && ManagementFactory.getRuntimeMXBean().getInputArguments().toString().contains("-javaagent:")) {
             // It comes some time after the first connection.
             eventually(() -> beans.getMBeanInfo(name));

@@ -2,15 +2,17 @@
 package io.rdmacm.core.twohosts;
 
 import java.io.BufferedReader;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /** Lines of text between a test and the role that the other host plays for it, on the wire that is never cut. */
-final class Line implements AutoCloseable {
+final class Line implements Closeable {
     private static final String FAILED = "failed: ";
     private static final Duration PATIENCE = Duration.ofMinutes(10);
 
@@ -52,6 +54,20 @@ final class Line implements AutoCloseable {
             throw new IOException("the other host has nothing to say any more");
         }
         return Long.parseLong(line);
+    }
+
+    /** Waits, however long, until the other side has ended or hung up. */
+    void awaitEnd() throws IOException {
+        for (;;) {
+            try {
+                if (hear() == null) {
+                    return;
+                }
+            } catch (SocketTimeoutException e) {
+                // It has nothing to say.
+                continue;
+            }
+        }
     }
 
     /** Hangs up, without waiting for what the other side does then. */

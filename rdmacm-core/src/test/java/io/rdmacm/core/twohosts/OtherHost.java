@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core.twohosts;
 
+import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -10,13 +12,14 @@ import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The other host, and the wire to it. */
-final class OtherHost {
+public final class OtherHost {
     static final String WIRE = "eth0";
     private static final Duration PATIENCE = Duration.ofMinutes(5);
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -75,7 +78,7 @@ final class OtherHost {
     }
 
     /** Has it run a command of the shell; what that printed. */
-    static String shell(String command) throws IOException, InterruptedException {
+    public static String shell(String command) throws IOException, InterruptedException {
         try (Line line = play(Shell.class, command)) {
             StringBuilder output = new StringBuilder();
             for (String text = line.hear(); text != null; text = line.hear()) {
@@ -83,6 +86,20 @@ final class OtherHost {
             }
             return output.toString();
         }
+    }
+
+    /**
+     * Has it run a program until that is closed here, or the test ends.
+     *
+     * @param output a file there for what it prints
+     * @param command its words, without spaces in them
+     */
+    public static Closeable start(String output, List<String> command) throws IOException, InterruptedException {
+        Line line = play(Running.class, Stream.concat(Stream.of(output), command.stream()).toArray());
+        if (line.hear() == null) {
+            throw new IOException("the other host has hung up");
+        }
+        return line;
     }
 
     /** Runs a command of the shell here; what it printed. */
@@ -103,12 +120,12 @@ final class OtherHost {
     }
 
     /** Cuts the wire: nothing gets through in either direction, and no interface notices. */
-    static void cut() throws IOException, InterruptedException {
+    public static void cut() throws IOException, InterruptedException {
         netem("loss 100%");
     }
 
     /** Makes the wire good again. */
-    static void mend() throws IOException, InterruptedException {
+    public static void mend() throws IOException, InterruptedException {
         both("tc qdisc del dev " + WIRE + " root 2>/dev/null || true");
     }
 
@@ -118,7 +135,7 @@ final class OtherHost {
     }
 
     /** How many packets of both hosts the wire has lost since it was made bad. */
-    static long lostPackets() throws IOException, InterruptedException {
+    public static long lostPackets() throws IOException, InterruptedException {
         String command = "tc -s qdisc show dev " + WIRE;
         Matcher dropped = Pattern.compile("dropped (\\d+)").matcher(shellHere(command) + shell(command));
         return dropped.results().mapToLong(result -> Long.parseLong(result.group(1))).sum();
@@ -151,6 +168,22 @@ final class OtherHost {
         @Override
         public void play(Line line, String... arguments) throws Exception {
             line.say(shellHere(String.join(" ", arguments)));
+        }
+    }
+
+    /** Runs a program, and what that starts, until the test hangs up. */
+    static final class Running implements Role {
+        @Override
+        public void play(Line line, String... arguments) throws Exception {
+            Process process = new ProcessBuilder(Arrays.copyOfRange(arguments, 1, arguments.length))
+                    .redirectErrorStream(true).redirectOutput(new File(arguments[0])).start();
+            try {
+                line.say("started");
+                line.awaitEnd();
+            } finally {
+                process.descendants().forEach(ProcessHandle::destroyForcibly);
+                process.destroyForcibly().waitFor();
+            }
         }
     }
 }
