@@ -21,8 +21,9 @@ import javax.management.openmbean.TabularData;
 /**
  * Two programs that know nothing of RDMA: {@code serve ADDRESS} prints its port and serves until its standard input
  * ends, {@code ask ADDRESS PORT SECONDS} sends data there and compares what comes back, once and then for so long, and
- * measures it; {@code each ADDRESS PORT} does so for each line of its standard input, and at its end waits until nothing
- * of that is missing anywhere. Afterwards they print what the agent, if there is one, tells of their connections.
+ * measures it; {@code each ADDRESS PORT} sends it once for each line of its standard input, and at its end waits until
+ * nothing of that is missing anywhere. Afterwards they print what the agent, if there is one, tells of their
+ * connections.
  */
 interface Program {
     byte[] DATA = data(300_000);
