@@ -35,6 +35,29 @@ class AgentDeviceTest {
     // On a slow machine, TCP would often win.
     private static final String PATIENT = "=beside:240000";
 
+    // Makes a root that has only what a JVM needs: $1 is an empty folder, $2 the JDK, and what follows up to "--" is
+    // there as well. Then it runs the rest there, seen by nobody else.
+    private static final String IN_A_ROOT = """
+            set -e
+            root=$1 jdk=$2
+            shift
+            mount -t tmpfs tmpfs "$root"
+            for library in $(ldd "$jdk"/bin/java "$jdk"/lib/*/libjvm.so "$jdk"/lib/lib{java,net,nio,zip,instrument}.so |
+                sed -n 's,.*[[:space:]]\\(/[^ ]*\\) (.*,\\1,p' | sort -u); do
+                case $library in "$jdk"/*) continue ;; esac
+                mkdir -p "$root${library%/*}"
+                cp -L "$library" "$root$library"
+            done
+            mkdir "$root/tmp"
+            while [ "$1" != -- ]; do
+                if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root${1%/*}" && touch "$root$1"; fi
+                mount --rbind "$1" "$root$1"
+                shift
+            done
+            shift
+            exec chroot "$root" "$@"
+            """;
+
     @TempDir
     private Path folder;
 
@@ -73,9 +96,42 @@ class AgentDeviceTest {
     void theJarHasEverything() throws Exception {
         Optional<Path> jar = AgentJar.packaged();
         assumeTrue(jar.isPresent(), "the jar was not made yet");
-        String tests = Path.of(HttpProgram.class.getProtectionDomain().getCodeSource().getLocation().toURI())
-                .toString();
-        assertHttp(ForkedJvm.of(HttpProgram.class).options("-javaagent:" + jar.get() + PATIENT).classPath(tests));
+        assertHttp(ForkedJvm.of(HttpProgram.class).options("-javaagent:" + jar.get() + PATIENT)
+                .classPath(classesOfTests().toString()));
+    }
+
+    private static Path classesOfTests() throws Exception {
+        return Path.of(HttpProgram.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    }
+
+    private ForkedJvm inARoot(Path jar) throws Exception {
+        return ForkedJvm.of(HttpProgram.class).classPath(classesOfTests().toString())
+                .by("unshare", "--mount", "bash", "-c", IN_A_ROOT, "bash",
+                        Files.createTempDirectory(folder, "root").toString(), System.getProperty("java.home"), "/proc",
+                        "/sys", "/dev", jar.toString(), classesOfTests().toString(), "--");
+    }
+
+    @Test
+    @Nightly
+    void inARootWithoutLibrdmacmAProgramRunsAsBefore() throws Exception {
+        assumeTrue(new ProcessBuilder("unshare", "--mount", "true").start().waitFor() == 0, "only for root");
+        Optional<Path> jar = AgentJar.packaged();
+        assumeTrue(jar.isPresent(), "the jar was not made yet");
+        Optional<Long> before = SentPackets.count();
+        String agent = "-javaagent:" + jar.get();
+        ForkedJvm.Result without = inARoot(jar.get()).run("0.0.0.0", ADDRESS, "127.0.0.1");
+        ForkedJvm.Result with = inARoot(jar.get()).options(agent)
+                .run("0.0.0.0", ADDRESS, "127.0.0.1");
+        ForkedJvm.Result asked = inARoot(jar.get()).options(agent, "-Dio.rdmacm.sockets.log=INFO")
+                .run("127.0.0.1", "127.0.0.1");
+
+        assertThat(without.status()).as(without.errors()).isZero();
+        assertThat(without.output().lines()).hasSize(8).allMatch(line -> line.endsWith(" true"));
+        assertThat(with).isEqualTo(without);
+        assertThat(with.errors()).isEmpty();
+        assertThat(asked.errors().lines()).hasSize(1)
+                .allMatch(line -> line.startsWith("rdmacm-sockets: INFO ") && line.contains("cannot load lib"));
+        assertThat(SentPackets.count()).isEqualTo(before);
     }
 
     @Test
