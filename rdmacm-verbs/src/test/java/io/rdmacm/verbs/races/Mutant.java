@@ -69,6 +69,14 @@ public enum Mutant {
                     && call.name().equalsString("isOutside"), (builder, element) -> builder.pop().iconst_1());
         }
     },
+    /** Who frees what several queues read looks at no queue that has changed hands so often that it has a lock. */
+    NO_LOOK_AT_LOCK("BiasedLock") {
+        @Override
+        ClassTransform transform() {
+            return replacing("isQuiescent", element -> element instanceof InvokeInstruction call
+                    && call.name().equalsString("isLocked"), (builder, element) -> builder.pop().iconst_0());
+        }
+    },
     /** A close does not wait for those who are inside a method. */
     NO_USERS("Lifetime") {
         @Override
