@@ -15,6 +15,7 @@ import io.rdmacm.bench.report.Result;
 import io.rdmacm.bench.report.Results;
 import io.rdmacm.bench.report.Side;
 import io.rdmacm.bench.report.Summary;
+import io.rdmacm.verbs.error.RdmaException;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -33,6 +34,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 public final class Overhead {
     private static final List<Way> CALLS = List.of(Way.CLASSIC, Way.EXTENDED);
     private static final int STARTS = 5;
+    private static final int CLOSES = 3;
     private static final int WARM_UPS = 20;
     private static final int SAMPLE_MILLIS = 100;
     private static final String USAGE = "usage: Overhead [--quick] [--mlx5] FILE";
@@ -52,7 +54,8 @@ public final class Overhead {
      *
      * @param args see the class
      */
-    public static void main(String[] args) throws IOException, InterruptedException, RunnerException {
+    public static void main(String[] args) throws IOException, InterruptedException, RunnerException,
+            RdmaException {
         List<String> words = List.of(args);
         boolean quick = words.contains("--quick");
         boolean mlx5 = words.contains("--mlx5");
@@ -76,6 +79,7 @@ public final class Overhead {
         }
         if (!mlx5) {
             run.starts();
+            run.closes();
         }
         Results all = new Results(Environment.here(""), run.results);
         all.write(Path.of(words.getLast()));
@@ -128,6 +132,14 @@ public final class Overhead {
     private void starts() throws IOException, InterruptedException {
         for (round = 1; round <= STARTS; round++) {
             add(Summary.FIRST_POST, Side.JAVA, Result.params("cache", false), "ms", StartUp.millis());
+        }
+    }
+
+    private void closes() throws RdmaException {
+        for (round = 1; round <= CLOSES; round++) {
+            for (int posts : new int[] {0, 1, RegionCloses.QUEUE_PAIRS}) {
+                add(Summary.REGION_CLOSE, Side.JAVA, Result.params("posts", posts), "ns", RegionCloses.nanos(posts));
+            }
         }
     }
 

@@ -37,8 +37,10 @@ class ResultsTest {
                 + "\"metric\":\"p50\",\"unit\":\"us\",\"value\":32.1235}");
         assertThat(json.getAsJsonObject("summary").keySet()).containsExactly(
                 "overhead_batch1", "overhead_batch16", "overhead_worst_classic", "overhead_geomean_classic",
-                "overhead_worst_extended", "overhead_mlx5_batch1", "overhead_mlx5_batch16", "direct_over_mlx5",
-                "first_post_seconds", "send_latency", "write_latency", "read_latency", "bandwidth_64k", "bandwidth_1m",
+                "overhead_worst_extended_batch1", "overhead_worst_extended_batch16", "overhead_mlx5_batch1",
+                "overhead_mlx5_batch16", "overhead_mlx5_extended_batch1", "overhead_mlx5_extended_batch16",
+                "direct_over_mlx5", "first_post_seconds", "region_close_microseconds", "send_latency",
+                "write_latency", "read_latency", "bandwidth_64k", "bandwidth_1m",
                 "events_latency", "await_latency", "connect_rate", "connection_latency", "connection_latency_events",
                 "connection_bandwidth_64k", "connection_bandwidth_64k_copying", "connection_read_pipeline",
                 "connection_large_messages", "connection_over_low", "connection_rate", "connection_rate_own",
