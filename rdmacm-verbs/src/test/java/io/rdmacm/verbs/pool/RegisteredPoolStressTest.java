@@ -121,7 +121,7 @@ class RegisteredPoolStressTest {
         private static final int SPINS = 500;
 
         private final AtomicInteger arrived = new AtomicInteger();
-        private volatile boolean over;
+        private volatile boolean failed;
 
         /** What a thread does in a round. */
         @FunctionalInterface
@@ -145,8 +145,9 @@ class RegisteredPoolStressTest {
                     meet();
                     check.in(round);
                 }
-            } finally {
-                over = true;
+            } catch (Throwable t) {
+                failed = true;
+                throw t;
             }
         }
 
@@ -154,7 +155,7 @@ class RegisteredPoolStressTest {
             int number = arrived.incrementAndGet();
             int both = (number + 1) / 2 * 2;
             for (int spins = 1; arrived.get() < both; spins++) {
-                if (over) {
+                if (failed) {
                     throw new IllegalStateException("the other thread has failed");
                 }
                 if (spins % SPINS == 0) {

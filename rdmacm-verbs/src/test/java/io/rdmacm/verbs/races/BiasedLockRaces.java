@@ -61,7 +61,15 @@ public final class BiasedLockRaces implements Races {
     }
 
     private void look(Sharing at, Queue queue) {
-        Bias bias = queue.lock.enter();
+        look(at, queue, queue.lock.enter());
+    }
+
+    /** As a queue that has changed hands too often does, or a call that may call back. */
+    private void lookLocked(Sharing at, Queue queue) {
+        look(at, queue, queue.lock.enterExclusive());
+    }
+
+    private void look(Sharing at, Queue queue, Bias bias) {
         try {
             if (at.closed.getOpaque()) {
                 throw new IllegalStateException("closed");
@@ -131,6 +139,8 @@ public final class BiasedLockRaces implements Races {
                         })
                         .close(BiasedLockRaces::close),
                 Race.of("LockGroup look/free", Sharing::new).use(at -> look(at, at.one)).close(Sharing::free),
+                Race.of("LockGroup lookLocked/free", Sharing::new).use(at -> lookLocked(at, at.one))
+                        .close(Sharing::free),
                 Race.of("LockGroup look/look/look/free", Sharing::new).use(at -> look(at, at.one))
                         .use(at -> look(at, at.one)).use(at -> look(at, at.other)).close(Sharing::free),
                 Race.of("BiasedLock use/close/close", Queue::new).use(this::use).close(BiasedLockRaces::close)

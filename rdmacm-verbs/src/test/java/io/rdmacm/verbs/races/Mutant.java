@@ -69,7 +69,7 @@ public enum Mutant {
                     && call.name().equalsString("isOutside"), (builder, element) -> builder.pop().iconst_1());
         }
     },
-    /** Who frees what several queues read looks at no queue that has changed hands so often that it has a lock. */
+    /** Who frees what several queues read looks at no queue that is protected by its lock. */
     NO_LOOK_AT_LOCK("BiasedLock") {
         @Override
         ClassTransform transform() {
