@@ -30,13 +30,12 @@ final class Cmtime {
     /**
      * Measures the stages of so many connections at once.
      *
-     * @param receives how many receives each posts; cmtime itself posts none
+     * @param receive whether each posts a receive; cmtime itself posts none
      */
-    static Outcome run(Port port, Programs programs, int connections, int receives)
+    static Outcome run(Port port, Programs programs, int connections, boolean receive)
             throws IOException, InterruptedException {
-        Map<String, String> environment = receives == 0 ? Map.of() : Map.of("LD_PRELOAD",
-                programs.compiled("receive", "-shared", "-fPIC", "-ldl", "-libverbs").toString(),
-                "RDMACM_RECEIVES", Integer.toString(receives));
+        Map<String, String> environment = !receive ? Map.of() : Map.of("LD_PRELOAD",
+                programs.compiled("receive", "-shared", "-fPIC", "-ldl", "-libverbs").toString());
         String address = port.address().getHostAddress();
         String service = Programs.anyPort();
         return programs.besideServer(environment, List.of("cmtime", "-b", address, "-p", service),

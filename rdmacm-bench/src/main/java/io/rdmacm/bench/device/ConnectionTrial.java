@@ -42,7 +42,7 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
         RECEIVE,
         /** Handlers in the thread of a loop, and {@code OperationQueue}. */
         HANDLER,
-        /** A queue pair and completion queues of the program's own, as the other measurements use them. */
+        /** A queue pair and completion queues of the program's own, as the other measurements use them: round trips. */
         QUEUE_PAIR
     }
 
@@ -59,9 +59,7 @@ record ConnectionTrial(Pattern pattern, Way way, Polling polling, int size, int 
                 "iterations", iterations);
         End.Opener opener = way == Way.QUEUE_PAIR ? reference(iterations).wholeRoundTrips() : this;
         int small = pattern == Pattern.LARGE ? 2 * OneConnection.SMALL_MESSAGE : Plan.SMALL;
-        // A queue pair posts a receive for each message of a stream, and is no longer than the device allows.
-        int before = way == Way.QUEUE_PAIR ? Math.min(warmUp, iterations) : warmUp;
-        return Trial.of(pattern.id, params, opener, size, iterations, new End.Load(Math.min(size, small), 0, before));
+        return Trial.of(pattern.id, params, opener, size, iterations, new End.Load(Math.min(size, small), 0, warmUp));
     }
 
     @Override

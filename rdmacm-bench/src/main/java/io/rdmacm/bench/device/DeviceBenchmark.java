@@ -15,10 +15,6 @@ import io.rdmacm.bench.report.Results;
  * standard error, and writes the results to the file.
  */
 public final class DeviceBenchmark {
-    private static final int HEAP_MEGABYTES = 64;
-    // Of this size from the start, so that resident memory grows by what is outside of the heap.
-    private static final int HEAP_OF_MANY_MEGABYTES = 128;
-
     private DeviceBenchmark() {
     }
 
@@ -40,19 +36,11 @@ public final class DeviceBenchmark {
         Cpus cpus = Cpus.find();
         Plan plan = new Plan(words.contains("--quick"), cpus.enoughForTwo());
         Rounds rounds = new Rounds();
-        try (Programs programs = new Programs(cpus); JavaSide java = new JavaSide(cpus, HEAP_MEGABYTES)) {
+        try (Programs programs = new Programs(cpus); JavaSide java = new JavaSide(cpus)) {
             List<Trial.Group> groups = plan.groups(port, programs).stream().filter(group -> group.has(only)).toList();
             for (int i = 0; i < groups.size(); i++) {
                 Rounds.say("[%d/%d]", i + 1, groups.size());
                 rounds.run(groups.get(i), java);
-            }
-        }
-        for (Trial.Group group : plan.manyConnections()) {
-            // in new processes, which hold no memory of earlier measurements
-            try (JavaSide fresh = new JavaSide(cpus, HEAP_OF_MANY_MEGABYTES)) {
-                if (group.has(only)) {
-                    rounds.run(group, fresh);
-                }
             }
         }
         new Results(DeviceEnvironment.describe(port, cpus), rounds.results()).write(Path.of(words.getLast()));

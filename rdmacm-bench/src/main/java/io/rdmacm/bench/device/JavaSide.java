@@ -4,8 +4,11 @@ package io.rdmacm.bench.device;
 import java.io.IOException;
 import java.io.Serializable;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 
 import io.rdmacm.bench.device.machine.Cpus;
 import io.rdmacm.bench.device.measure.End;
@@ -16,67 +19,56 @@ import io.rdmacm.bench.device.measure.Outcome;
  * measured; a warm-up precedes the first measurement of each kind.
  */
 final class JavaSide implements AutoCloseable {
+    private static final long LIMIT_MINUTES = 15;
+
     private final Cpus cpus;
-    private final int heap;
     private final Set<String> warm = new HashSet<>();
     private PeerProcess server;
     private PeerProcess client;
 
-    /**
-     * Prepares the two processes, which are started when they are needed.
-     *
-     * @param cpus the CPUs to run on
-     * @param heap the megabytes of heap of each
-     */
-    JavaSide(Cpus cpus, int heap) {
+    /** Prepares the two processes, which are started when they are needed. */
+    JavaSide(Cpus cpus) {
         this.cpus = cpus;
-        this.heap = heap;
     }
 
     /** Measures a trial once. */
     Outcome run(Trial trial) throws IOException {
-        boolean done = false;
+        if (client == null) {
+            server = new PeerProcess(cpus.server());
+            client = new PeerProcess(cpus.client());
+        }
+        CompletableFuture<Void> limit = CompletableFuture.runAsync(client::close,
+                CompletableFuture.delayedExecutor(LIMIT_MINUTES, TimeUnit.MINUTES));
         try {
-            if (client == null) {
-                server = new PeerProcess(cpus.server(), heap);
-                client = new PeerProcess(cpus.client(), heap);
-            }
             if (trial.warmUp().iterations() > 0 && warm.add(trial.kind())) {
                 measure(trial.opener(), trial.warmUp());
             }
-            Outcome outcome = measure(trial.opener(), trial.load());
-            done = true;
-            return outcome;
+            return measure(trial.opener(), trial.load());
+        } catch (Exception e) {
+            // one process may be waiting for the other
+            close();
+            throw new IOException(e.toString(), e);
         } finally {
-            if (!done) {
-                // one process may be waiting for the other
-                close();
-            }
+            limit.cancel(false);
         }
     }
 
-    private Outcome measure(End.Opener opener, End.Load load) throws IOException {
-        server.send(peer -> peer.open(opener, load, false));
-        Serializable ofServer = (Serializable) server.receive();
-        client.send(peer -> peer.open(opener, load, true));
-        Serializable ofClient = (Serializable) client.receive();
-        both(peer -> peer.connect(ofClient), peer -> peer.connect(ofServer));
-        Outcome outcome = both(Peer::run, Peer::run);
-        both(Peer::close, Peer::close);
+    private Outcome measure(End.Opener opener, End.Load load) throws Exception {
+        Serializable ofServer = server.peer.open(opener, load, false);
+        Serializable ofClient = client.peer.open(opener, load, true);
+        both(() -> server.peer.connect(ofClient), () -> client.peer.connect(ofServer));
+        Outcome outcome = both(server.peer::run, client.peer::run);
+        both(server.peer::close, client.peer::close);
         return outcome;
     }
 
-    /** Calls both ends, and returns what they have measured. */
-    private Outcome both(Peer.Call ofServer, Peer.Call ofClient) throws IOException {
-        server.send(ofServer);
-        client.send(ofClient);
-        Outcome outcome = Outcome.none();
-        for (PeerProcess peer : List.of(client, server)) {
-            if (peer.receive() instanceof Outcome measured) {
-                outcome = outcome.and(measured);
-            }
-        }
-        return outcome;
+    /** Has both do something at the same time, and returns what the client does. */
+    private static <T> T both(Callable<T> ofServer, Callable<T> ofClient) throws Exception {
+        FutureTask<T> served = new FutureTask<>(ofServer);
+        Thread.ofVirtual().start(served);
+        T result = ofClient.call();
+        served.get();
+        return result;
     }
 
     @Override

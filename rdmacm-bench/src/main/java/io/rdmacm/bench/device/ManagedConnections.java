@@ -17,54 +17,32 @@ final class ManagedConnections extends ConnectionEnd implements ConnectionHandle
     private static final int SHARED_RECEIVES = 256;
     private static final double NANOS_PER_MICRO = 1000;
 
-    private final Receives receives;
+    private final boolean shared;
     private final int count;
 
     /**
      * Prepares an end.
      *
-     * @param receives what the connections share
+     * @param shared whether the connections share the receives of a loop: as those of cmtime, they post none. If not,
+     *         each posts one. They always share its completion queue and its thread.
      * @param count how many are set up at once
      * @param load how often
      * @param client whether this is the end that connects
      */
-    ManagedConnections(Receives receives, int count, Load load, boolean client) throws IOException {
+    ManagedConnections(boolean shared, int count, Load load, boolean client) throws IOException {
         super(load, client);
-        this.receives = receives;
+        this.shared = shared;
         this.count = count;
-    }
-
-    /** What connections share. */
-    enum Receives {
-        /** The receives, the completion queue and the thread of a loop: as those of cmtime, they post none. */
-        SHARED(0),
-        /** The completion queue and the thread of a loop: each posts one receive. */
-        OWN(1),
-        /** Nothing: each has its own completion queue, and the default number of receives. */
-        QUEUES(ConnectionSettings.defaults().receiveBuffers());
-
-        private final int posted;
-
-        Receives(int posted) {
-            this.posted = posted;
-        }
-
-        /** {@return the number of receives that each connection posts} */
-        int posted() {
-            return posted;
-        }
     }
 
     @Override
     ConnectionSettings settings() throws IOException {
-        ConnectionSettings.Builder builder = ConnectionSettings.builder();
-        if (receives != Receives.QUEUES) {
-            LoopSettings.Builder loops = LoopSettings.builder();
-            if (receives == Receives.SHARED) {
-                loops.sharedReceives(SHARED_RECEIVES, ConnectionSettings.defaults().messageSize());
-            }
-            builder.loops(manager.startLoops(loops.build())).receiveBuffers(1).sendBuffers(1).operations(1);
+        LoopSettings.Builder loops = LoopSettings.builder();
+        if (shared) {
+            loops.sharedReceives(SHARED_RECEIVES, ConnectionSettings.defaults().messageSize());
         }
+        ConnectionSettings.Builder builder = ConnectionSettings.builder().loops(manager.startLoops(loops.build()))
+                .receiveBuffers(1).sendBuffers(1).operations(1);
         return (client ? builder : builder.handler(this)).build();
     }
 

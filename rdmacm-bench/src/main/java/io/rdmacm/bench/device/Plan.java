@@ -9,7 +9,6 @@ import java.util.stream.IntStream;
 
 import io.rdmacm.bench.device.ConnectionTrial.Pattern;
 import io.rdmacm.bench.device.ConnectionTrial.Way;
-import io.rdmacm.bench.device.ManagedConnections.Receives;
 import io.rdmacm.bench.device.Measurement.Operation;
 import io.rdmacm.bench.device.machine.Port;
 import io.rdmacm.bench.device.machine.Programs;
@@ -29,8 +28,6 @@ import io.rdmacm.bench.report.Summary;
 record Plan(boolean quick, boolean twoCpus) {
     /** The size of messages that code is warmed up with. */
     static final int SMALL = 64;
-    /** The name of the results of what many connections take. */
-    static final String MANY_CONNECTIONS = "many_connections";
 
     private static final int KIB = 1024;
     private static final int MIB = KIB * KIB;
@@ -45,7 +42,7 @@ record Plan(boolean quick, boolean twoCpus) {
     // So many that every entry of a queue was used before: the first use of a page is a page fault.
     private static final int ONCE_AROUND = 10_000;
 
-    /** {@return all but what needs new processes} */
+    /** {@return what is measured} */
     List<Trial.Group> groups(Port port, Programs programs) {
         Perftest perftest = new Perftest(port, programs);
         List<Trial.Group> groups = new ArrayList<>();
@@ -60,59 +57,42 @@ record Plan(boolean quick, boolean twoCpus) {
         for (Polling polling : List.of(fastest, Polling.EVENTS, Polling.AWAIT)) {
             groups.add(connection(perftest, Pattern.ROUND_TRIP, polling, SMALL, 1, roundTrips, Way.values()));
         }
-        for (Polling polling : List.of(fastest, Polling.AWAIT)) {
-            groups.add(connection(perftest, Pattern.STREAM, polling, 64 * KIB, IN_FLIGHT, operations, Way.values()));
-        }
-        groups.add(connection(perftest, Pattern.READS, Polling.BUSY, 64 * KIB, IN_FLIGHT, operations, Way.HANDLER,
-                Way.QUEUE_PAIR));
+        groups.add(connection(perftest, Pattern.STREAM, fastest, 64 * KIB, IN_FLIGHT, operations, Way.RECEIVE,
+                Way.HANDLER));
+        groups.add(connection(perftest, Pattern.READS, Polling.BUSY, 64 * KIB, IN_FLIGHT, operations, Way.HANDLER));
         groups.add(connection(perftest, Pattern.LARGE, Polling.BUSY, MIB, 1, operations / 10, Way.RECEIVE));
         groups.add(stream(port, programs, true, SMALL, roundTrips));
         groups.add(stream(port, programs, false, 64 * KIB, operations));
         groups.add(stream(port, programs, false, MIB, operations / 10));
         groups.add(setUp(port, programs));
-        for (Receives receives : Receives.values()) {
-            groups.add(managedSetUp(port, programs, receives));
+        for (boolean shared : new boolean[] {true, false}) {
+            groups.add(managedSetUp(port, programs, shared));
         }
         return groups;
     }
 
-    /** {@return what many connections take: with shared receives, and fewer with their own, which have to fit} */
-    List<Trial.Group> manyConnections() {
-        int many = quick ? 500 : 5000;
-        return IntStream.of(many, many / 5).mapToObj(count -> {
-            boolean shared = count == many;
-            return new Trial.Group(null, List.of(Trial.of(MANY_CONNECTIONS,
-                    Result.params("receives", shared ? "shared" : "own", "connections", count),
-                    (load, client) -> new ManyConnections(shared, load, client), 0, count, new Load(0, 0, 0))), 1);
-        }).toList();
-    }
-
-    /** Measures latency with all sizes for the first way of waiting of each operation, with fewer for the others. */
+    /** Measures latency with all sizes for the first way of waiting of each operation, with one for the others. */
     List<Measurement> measurements() {
-        List<Integer> latencySizes = quick ? List.of(SMALL, 4 * KIB, 64 * KIB) : powersOf(4);
-        List<Integer> modeSizes = quick ? List.of(SMALL) : powersOf(8);
-        List<Integer> bandwidthSizes = quick ? List.of(4 * KIB, 64 * KIB, MIB) : powersOf(4);
+        List<Integer> latencySizes = quick ? List.of(SMALL, 4 * KIB, 64 * KIB) : sizes();
+        List<Integer> bandwidthSizes = quick ? List.of(4 * KIB, 64 * KIB, MIB) : sizes();
         List<Measurement> list = new ArrayList<>();
         for (Operation operation : Operation.values()) {
             List<Polling> pollings = pollings(operation);
             for (Polling polling : pollings) {
-                List<Integer> sizes = polling == pollings.getFirst() ? latencySizes : modeSizes;
+                List<Integer> sizes = polling == pollings.getFirst() ? latencySizes : List.of(SMALL);
                 for (int size : operation == Operation.ATOMIC ? List.of(Measurement.ATOMIC_SIZE) : sizes) {
                     list.add(new Measurement(operation, true, polling, size, 1, iterations(size)));
                 }
             }
         }
         for (Operation operation : List.of(Operation.SEND, Operation.WRITE, Operation.READ)) {
-            bandwidthSizes.forEach(size -> list.add(bandwidth(operation, size, DEPTH)));
-        }
-        for (int depth : quick ? new int[] {1, 16} : new int[] {1, 2, 4, 8, 16, 32, 64}) {
-            list.add(bandwidth(Operation.WRITE, 4 * KIB, depth));
+            bandwidthSizes.forEach(size -> list.add(bandwidth(operation, size)));
         }
         return list;
     }
 
-    private static List<Integer> powersOf(int base) {
-        return IntStream.iterate(1, size -> size <= 4 * MIB, size -> size * base).boxed().toList();
+    private static List<Integer> sizes() {
+        return IntStream.iterate(1, size -> size <= 4 * MIB, size -> size * 4).boxed().toList();
     }
 
     /** Returns the ways of waiting. On one CPU, a busy poll would block the other side until its time slice ends. */
@@ -126,9 +106,9 @@ record Plan(boolean quick, boolean twoCpus) {
                 : List.of(Polling.BUSY, Polling.EVENTS);
     }
 
-    private Measurement bandwidth(Operation operation, int size, int depth) {
+    private Measurement bandwidth(Operation operation, int size) {
         Polling polling = operation == Operation.SEND && !twoCpus ? Polling.YIELD : Polling.BUSY;
-        return new Measurement(operation, false, polling, size, depth, iterations(size));
+        return new Measurement(operation, false, polling, size, DEPTH, iterations(size));
     }
 
     /** Returns the number of iterations: fewer for large sizes. */
@@ -178,18 +158,18 @@ record Plan(boolean quick, boolean twoCpus) {
 
     private Trial.Group setUp(Port port, Programs programs) {
         int count = connections();
-        return new Trial.Group(() -> Cmtime.run(port, programs, count, 0), List.of(Trial.of(Summary.CONNECT,
+        return new Trial.Group(() -> Cmtime.run(port, programs, count, false), List.of(Trial.of(Summary.CONNECT,
                 Map.of("connections", count), (load, client) -> new BareConnections(count, load, client), 0, 1,
                 connectionWarmUp())), trialRounds());
     }
 
     /** Cmtime, too, is measured from the first call to the last event. */
-    private Trial.Group managedSetUp(Port port, Programs programs, Receives receives) {
+    private Trial.Group managedSetUp(Port port, Programs programs, boolean shared) {
         int count = connections();
         Trial trial = Trial.of(Summary.CONNECTION_SET_UP,
-                Result.params("by", receives, "connections", count),
-                (load, client) -> new ManagedConnections(receives, count, load, client), 0, 1, connectionWarmUp());
-        return new Trial.Group(() -> Cmtime.withoutStages(Cmtime.run(port, programs, count, receives.posted())),
+                Result.params("by", shared ? "shared" : "own", "connections", count),
+                (load, client) -> new ManagedConnections(shared, count, load, client), 0, 1, connectionWarmUp());
+        return new Trial.Group(() -> Cmtime.withoutStages(Cmtime.run(port, programs, count, !shared)),
                 List.of(trial), trialRounds());
     }
 }

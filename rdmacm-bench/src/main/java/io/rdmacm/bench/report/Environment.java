@@ -25,7 +25,8 @@ public final class Environment {
                 .map(line -> line.substring(line.indexOf(':') + 1).strip()).orElse(System.getProperty("os.arch"));
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("date", LocalDate.now(ZoneOffset.UTC).toString());
-        facts.put(prefix + "machine", model + ", " + Runtime.getRuntime().availableProcessors() + " CPUs, "
+        int cpus = Runtime.getRuntime().availableProcessors();
+        facts.put(prefix + "machine", model + ", " + cpus + (cpus == 1 ? " CPU, " : " CPUs, ")
                 + System.getProperty("os.arch"));
         facts.put(prefix + "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         facts.put("JDK", System.getProperty("java.vendor") + " " + Runtime.version());

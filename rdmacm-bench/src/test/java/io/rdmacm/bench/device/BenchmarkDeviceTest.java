@@ -6,9 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.rdmacm.bench.device.machine.Cpus;
@@ -38,7 +36,7 @@ class BenchmarkDeviceTest {
 
     @BeforeAll
     static void start() throws IOException {
-        java = new JavaSide(Cpus.find(), 64);
+        java = new JavaSide(Cpus.find());
         programs = new Programs(Cpus.find());
         groups = new Plan(true, Cpus.find().enoughForTwo()).groups(Port.find(), programs);
     }
@@ -87,7 +85,7 @@ class BenchmarkDeviceTest {
         Measurement latency = new Plan(true, false).measurements().getFirst();
         Measurement bandwidth = new Plan(true, false).measurements().getLast();
         assertThat(latency.name()).isEqualTo("send_latency");
-        assertThat(bandwidth.name()).isEqualTo("write_bandwidth");
+        assertThat(bandwidth.name()).isEqualTo("read_bandwidth");
         for (Measurement one : List.of(latency, bandwidth)) {
             rounds.run(new Trial.Group(() -> perftest.run(one),
                     List.of(Trial.of(one.name(), one.params(), one, one.size(), FEW, NONE)), 1), java);
@@ -128,28 +126,9 @@ class BenchmarkDeviceTest {
         assumeTrue(Programs.exists("cmtime"), "cmtime (rdmacm-utils) is not installed");
         run(name -> name.equals("connect") || name.equals("connection_set_up"), true);
         for (Side side : List.of(Side.JAVA, Side.C)) {
-            assertThat(results("rate", side)).hasSize(4).allMatch(result -> result.value() > 0);
+            assertThat(results("rate", side)).hasSize(3).allMatch(result -> result.value() > 0);
             assertThat(results("time", side)).allMatch(result -> result.name().equals("connect_stage"))
                     .extracting(result -> result.params().get("stage")).contains("create id", "connect", "destroy");
         }
-    }
-
-    @Test
-    void manyConnectionsTellWhatTheyTake() throws Exception {
-        for (boolean shared : new boolean[] {true, false}) {
-            try (JavaSide fresh = new JavaSide(Cpus.find(), 128)) {
-                rounds.run(new Trial.Group(null, List.of(Trial.of(Plan.MANY_CONNECTIONS, Map.of(),
-                        (load, client) -> new ManyConnections(shared, load, client), 0, 50, NONE)), 1), fresh);
-            }
-        }
-        Map<String, List<Double>> figures = rounds.results().stream().collect(Collectors.groupingBy(Result::metric,
-                Collectors.mapping(Result::value, Collectors.toList())));
-        assertThat(figures.get("heap")).hasSize(2).allMatch(heap -> heap > 500 && heap < 200_000);
-        assertThat(figures.get("files")).allMatch(files -> files >= 0 && files <= 5);
-        assertThat(figures.get("set_up")).allMatch(seconds -> seconds > 0);
-        assertThat(figures.get("exchange")).allMatch(seconds -> seconds > 0);
-        assertThat(figures.get("registered").getFirst()).as("shared receives").isBetween(0.0, 8 * 4096.0);
-        // 16 receives and a send each; all of them together half of that again, because memory is taken in slabs
-        assertThat(figures.get("registered").getLast()).as("own").isBetween(16 * 4096.0, 2 * 17 * 4096.0);
     }
 }

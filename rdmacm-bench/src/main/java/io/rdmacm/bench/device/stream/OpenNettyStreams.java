@@ -2,10 +2,7 @@
 package io.rdmacm.bench.device.stream;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Callable;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -19,14 +16,10 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.rdmacm.bench.device.machine.Port;
 
 /** Streams of one group of event loops, which drives both ends. */
-final class OpenNettyStreams implements OpenStreams {
-    private static final int LIMIT_SECONDS = 120;
-
+final class OpenNettyStreams extends OpenEnds<Channel> {
     private final EventLoopGroup group;
     private final Bootstrap bootstrap;
     private final Channel listener;
-    private final List<Channel> clients = new ArrayList<>();
-    private final Semaphore answered = new Semaphore(0);
 
     /** Sends back what it receives. */
     @ChannelHandler.Sharable
@@ -58,32 +51,19 @@ final class OpenNettyStreams implements OpenStreams {
     }
 
     @Override
-    public void open(int count) throws IOException, InterruptedException {
-        for (int left = count; left > 0; left -= AT_ONCE) {
-            List<ChannelFuture> connects = new ArrayList<>();
-            for (int i = Math.min(left, AT_ONCE); i > 0; i--) {
-                connects.add(bootstrap.connect(listener.localAddress()));
-            }
-            for (ChannelFuture connect : connects) {
-                NettyTransport.await(connect);
-                Channel channel = connect.channel();
-                clients.add(channel);
-                channel.writeAndFlush(channel.alloc().directBuffer(MESSAGE).writeZero(MESSAGE));
-            }
-            if (!answered.tryAcquire(connects.size() * MESSAGE, LIMIT_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("not all of " + connects.size() + " were answered");
-            }
-        }
+    Callable<Channel> connect() {
+        ChannelFuture connecting = bootstrap.connect(listener.localAddress());
+        return () -> {
+            NettyTransport.await(connecting);
+            Channel channel = connecting.channel();
+            channel.writeAndFlush(channel.alloc().directBuffer(MESSAGE).writeZero(MESSAGE));
+            return channel;
+        };
     }
 
     @Override
-    public void closeAllBut(int first) throws IOException {
-        List<Channel> closing = clients.subList(first, clients.size());
-        closing.forEach(Channel::close);
-        for (Channel channel : closing) {
-            NettyTransport.await(channel.closeFuture());
-        }
-        closing.clear();
+    void close(Channel channel) {
+        channel.close();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.rdmacm.bench.device.stream;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
@@ -10,24 +11,20 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.concurrent.Callable;
 
 import io.rdmacm.bench.device.machine.Port;
 
 /** Streams of NIO: those that accept are driven by one selector, those that connect block. */
-final class OpenNioStreams implements OpenStreams {
+final class OpenNioStreams extends OpenEnds<SocketChannel> {
     private final SelectorProvider provider;
     private final ServerSocketChannel listener;
     private final Selector selector;
-    private final List<SocketChannel> clients = new ArrayList<>();
-    private final ByteBuffer message = ByteBuffer.allocateDirect(MESSAGE);
 
     /** Creates the end that listens. */
     OpenNioStreams(SelectorProvider provider) throws IOException {
         this.provider = provider;
-        listener = provider.openServerSocketChannel();
-        listener.bind(Port.anyPort(), AT_ONCE);
+        listener = provider.openServerSocketChannel().bind(Port.anyPort(), AT_ONCE);
         listener.configureBlocking(false);
         selector = provider.openSelector();
         listener.register(selector, SelectionKey.OP_ACCEPT);
@@ -43,62 +40,51 @@ final class OpenNioStreams implements OpenStreams {
         } catch (ClosedSelectorException e) {
             // the end
         } catch (IOException e) {
-            throw new IllegalStateException(e);
+            throw new UncheckedIOException(e);
         }
     }
 
     private void serve(SelectionKey key, ByteBuffer buffer) {
         try {
-            if (key.isAcceptable()) {
-                SocketChannel channel = listener.accept();
-                if (channel != null) {
-                    channel.configureBlocking(false);
-                    channel.register(selector, SelectionKey.OP_READ);
+            if (key.channel() instanceof SocketChannel channel) {
+                if (channel.read(buffer.clear()) < 0) {
+                    channel.close();
+                } else {
+                    channel.write(buffer.flip());
                 }
                 return;
             }
-            SocketChannel channel = (SocketChannel) key.channel();
-            int length = channel.read(buffer.clear());
-            if (length < 0) {
-                channel.close();
-            } else if (length > 0) {
-                channel.write(buffer.flip());
+            SocketChannel channel = listener.accept();
+            if (channel != null) {
+                channel.configureBlocking(false);
+                channel.register(selector, SelectionKey.OP_READ);
             }
         } catch (IOException e) {
-            throw new IllegalStateException(e);
+            throw new UncheckedIOException(e);
         }
     }
 
     @Override
-    public void open(int count) throws IOException {
-        for (int i = 0; i < count; i++) {
-            SocketChannel channel = provider.openSocketChannel();
-            channel.connect(listener.getLocalAddress());
-            clients.add(channel);
-            exchange(channel);
-        }
-    }
-
-    private void exchange(SocketChannel channel) throws IOException {
-        message.clear();
-        while (message.hasRemaining()) {
-            channel.write(message);
-        }
-        message.clear();
-        while (message.hasRemaining()) {
-            if (channel.read(message) < 0) {
-                throw new EOFException();
+    Callable<SocketChannel> connect() throws IOException {
+        SocketChannel channel = provider.openSocketChannel();
+        channel.connect(listener.getLocalAddress());
+        ByteBuffer message = ByteBuffer.allocate(MESSAGE);
+        channel.write(message);
+        return () -> {
+            message.clear();
+            while (message.hasRemaining()) {
+                if (channel.read(message) < 0) {
+                    throw new EOFException();
+                }
             }
-        }
+            answered.release(MESSAGE);
+            return channel;
+        };
     }
 
     @Override
-    public void closeAllBut(int first) throws IOException {
-        List<SocketChannel> closing = clients.subList(first, clients.size());
-        for (SocketChannel channel : closing) {
-            channel.close();
-        }
-        closing.clear();
+    void close(SocketChannel channel) throws IOException {
+        channel.close();
     }
 
     @Override

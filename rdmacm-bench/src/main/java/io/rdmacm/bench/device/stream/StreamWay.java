@@ -3,7 +3,6 @@ package io.rdmacm.bench.device.stream;
 
 import java.io.IOException;
 import java.nio.channels.spi.SelectorProvider;
-import java.time.Duration;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.epoll.Epoll;
@@ -38,11 +37,6 @@ public enum StreamWay {
     /** {@return whether it copies as all others do; if not, only large messages differ} */
     public boolean copies() {
         return this != NETTY_REGISTERED;
-    }
-
-    /** {@return for how long a thread polls before it sleeps} */
-    public Duration polling() {
-        return this == NIO_TCP || this == NETTY_TCP ? Duration.ZERO : Rstream.polling();
     }
 
     /** {@return opens ends of a stream, for round trips or for a throughput} */
