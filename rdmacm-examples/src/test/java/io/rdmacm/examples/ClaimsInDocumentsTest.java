@@ -40,7 +40,7 @@ class ClaimsInDocumentsTest {
     private static final Pattern PACKAGE = Pattern.compile("(?m)^\\| `(io\\.rdmacm[a-z0-9.]*)` \\|");
     private static final Pattern PAST = Pattern.compile("\\b(?:January|February|March|April|May|June|July|August"
             + "|September|October|November|December) 20\\d\\d\\b"
-            + "|\\b20\\d\\d-\\d\\d-\\d\\d\\b|\\bcommit `?[0-9a-f]{7,}\\b");
+            + "|\\b20\\d\\d-\\d\\d-\\d\\d\\b|\\bcommit `?[0-9a-f]{7,}\\b|\\b(?:was|were|has been|have been) seen\\b");
     private static final String JAVA = Stream.of("rdmacm-bindings-gen", "rdmacm-verbs", "rdmacm-core", "rdmacm-netty",
                     "rdmacm-sockets")
             .map(module -> sources(module + "/src")).collect(Collectors.joining());

@@ -45,7 +45,7 @@ record Surroundings(Machine machine, Findings findings) {
         if (machine.devices().isEmpty()) {
             findings.problem("kernel", "this machine has no RDMA device",
                     "load the driver of the card; without a card, create a software device: `modprobe rdma_rxe && rdma"
-                            + " link add rxe0 type rxe netdev INTERFACE`");
+                            + " link add rxe0 type rxe netdev INTERFACE`, or prefix commands with scripts/with-rdma");
         } else {
             findings.ok("kernel", "devices: " + String.join(", ", machine.devices()));
         }

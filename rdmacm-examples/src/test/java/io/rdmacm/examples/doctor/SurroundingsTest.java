@@ -63,7 +63,7 @@ class SurroundingsTest {
         for (String folder : List.of("ports/1/gid_attrs/ndevs", "ports/1/gid_attrs", "ports/1", "ports", "")) {
             Files.delete(root.resolve("sys/class/infiniband/rxe0").resolve(folder));
         }
-        assertAdvice("this machine has no RDMA device", "modprobe rdma_rxe");
+        assertAdvice("this machine has no RDMA device", "scripts/with-rdma");
     }
 
     @Test
