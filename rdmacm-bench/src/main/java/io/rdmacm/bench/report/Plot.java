@@ -15,6 +15,9 @@ import java.util.stream.Stream;
  * Groups of bars, one below the other: what a reader compares. Drawn as SVG small enough for a phone, with colours for
  * light and for dark, and a background, because a page need not be dark where the reader's system is.
  *
+ * <p>By hand, because libraries of Java measure text with AWT: they fail where there are no fonts, as beside a headless
+ * JDK, and what they write is at least five times as long, and only light.
+ *
  * @param title the title
  * @param unit the unit of all bars
  * @param groups the medians of the sides by the label of their group
