@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
-import java.io.IOException;
+import java.io.EOFException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
@@ -17,11 +17,11 @@ final class Echoed {
     @FunctionalInterface
     interface Direction {
         /** Transfers some bytes, at least one, and returns how many; waits as long as needed. */
-        int transfer(ByteBuffer bytes) throws IOException, InterruptedException;
+        int transfer(ByteBuffer bytes) throws Exception;
     }
 
     /** Sends the payload of a number, and checks that it comes back. */
-    static void exchange(Worker worker, long number, int length, Direction output, Direction input) throws Exception {
+    static void exchange(long number, int length, Direction output, Direction input) throws Exception {
         MemorySegment sent = MemorySegment.ofArray(new byte[length]);
         Payload.write(sent, number);
         ByteBuffer source = sent.asByteBuffer();
@@ -36,11 +36,11 @@ final class Echoed {
             }
             int end = source.position();
             while (target.position() < end) {
-                LossException.unless(input.transfer(target) > 0, "a stream ended after %d of %d bytes",
-                        target.position(), length);
+                if (input.transfer(target) <= 0) {
+                    throw new EOFException("a stream ended after " + target.position() + " of " + length + " bytes");
+                }
             }
         }
         Payload.check(MemorySegment.ofBuffer(target.flip()), number);
-        worker.counters().countOperation("bytes echoed", length);
     }
 }

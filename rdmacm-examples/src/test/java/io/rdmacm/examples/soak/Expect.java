@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
+import java.util.List;
+
 /** Checks that a fault is reported by the exception that the library documents for it. */
 final class Expect {
     private Expect() {
@@ -14,6 +16,11 @@ final class Expect {
     /** Runs a task that must fail with one of the given exceptions, and returns the one thrown. */
     @SafeVarargs
     static Exception failureOf(Worker.Task task, Class<? extends Exception>... expected) throws LossException {
+        return failureOf(task, List.of(expected));
+    }
+
+    /** Runs a task that must fail with one of the given exceptions, and returns the one thrown. */
+    static Exception failureOf(Worker.Task task, List<Class<? extends Exception>> expected) throws LossException {
         try {
             task.run();
         } catch (Exception e) {

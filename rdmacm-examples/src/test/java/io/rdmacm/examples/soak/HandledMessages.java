@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
-import java.io.Closeable;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -49,7 +49,12 @@ final class HandledMessages implements Scenario {
 
     /** A server whose handlers are called by a thread of the library, and a manager for the clients. */
     record Fixture(ConnectionManager servers, Listener listener, ConnectionManager clients)
-            implements Closeable {
+            implements Layer.Server {
+        @Override
+        public InetSocketAddress address() {
+            return listener.address();
+        }
+
         static Fixture open(Worker worker) throws RdmaException {
             ConnectionManager servers = ConnectionManager.open();
             ConnectionSettings settings = MessageFixture.settings(worker).handler(new Echo())

@@ -4,6 +4,7 @@ package io.rdmacm.examples.soak;
 import java.io.FileInputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -11,9 +12,13 @@ import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.random.RandomGenerator;
 
+import io.netty.buffer.ByteBuf;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.Message;
+import io.rdmacm.core.stream.RdmaStream;
+import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.netty.RdmaIoHandler;
 
 /** Scenarios with an error that the soak must find, to prove that it does. Only {@code --only} runs them. */
 enum InjectedBug implements Scenario {
@@ -80,6 +85,48 @@ enum InjectedBug implements Scenario {
             });
         }
     },
+    /** A server sends back something else. */
+    WRONG_ECHO {
+        @Override
+        public void run(Worker worker, RandomGenerator random) throws Exception {
+            exchangeOnce(worker, random, stream -> {
+                ByteBuffer data = ByteBuffer.allocate(PART);
+                int length = stream.read(data, worker.timeout());
+                data.put(random.nextInt(length), (byte) ~data.get(length - 1));
+                stream.write(data.flip(), worker.timeout());
+            });
+        }
+    },
+    /** A thread of a server fails, of which its clients see nothing. */
+    FAILED_SERVER {
+        @Override
+        public void run(Worker worker, RandomGenerator random) throws Exception {
+            exchangeOnce(worker, random, stream -> {
+                ByteBuffer data = ByteBuffer.allocate(PART);
+                while (stream.read(data, worker.timeout()) >= 0) {
+                    stream.write(data.flip(), worker.timeout());
+                    data.clear();
+                }
+                throw new IllegalStateException("a server that fails on purpose");
+            });
+        }
+    },
+    /** A buffer of Netty is not released. */
+    LEAKED_BUFFER {
+        @Override
+        public void run(Worker worker, RandomGenerator random) throws Exception {
+            try (NettyChannels.Loop loop = new NettyChannels.Loop(RdmaIoHandler.newFactory())) {
+                ByteBuf ignored = loop.buffers().buffer(1);
+            }
+        }
+    },
+    /** A peer that ends is not noticed. */
+    UNNOTICED_END {
+        @Override
+        public void run(Worker worker, RandomGenerator random) throws Exception {
+            Expect.failureOf(() -> new Exchanges(new Streams()).run(worker, random), Layer.ENDED);
+        }
+    },
     /** The thread waits for something that never happens. */
     HANG {
         @Override
@@ -88,8 +135,22 @@ enum InjectedBug implements Scenario {
         }
     };
 
+    private static final int PART = 1000;
     private static final long CHUNK = 64 << 10;
     private static final List<AutoCloseable> LEAKED = Collections.synchronizedList(new ArrayList<>());
+
+    /** Runs a client of a server that serves each client in a wrong way. */
+    private static void exchangeOnce(Worker worker, RandomGenerator random,
+            AcceptingServer.Service<RdmaStream> service) throws Exception {
+        RdmaStreamServer listener = RdmaStreamServer.listen(worker.anyPort());
+        try (Layer.Server server = new AcceptingServer<>(worker, listener, listener.localAddress(),
+                () -> listener.accept(worker.timeout()), service);
+                Layer.Client client = new Streams().client(worker, random)) {
+            client.connect(server.address());
+            client.exchange(random.nextLong(), Payload.HEADER + random.nextInt(PART - Payload.HEADER));
+            client.end();
+        }
+    }
 
     /** Closes the leaked objects. */
     static void cleanUp() throws Exception {

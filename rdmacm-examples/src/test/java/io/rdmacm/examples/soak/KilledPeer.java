@@ -4,7 +4,6 @@ package io.rdmacm.examples.soak;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -14,7 +13,6 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.Listener;
 import io.rdmacm.core.connection.Message;
-import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.work.WorkCompletionException;
 
 /** A client in a process of its own, which is killed while it sends. */
@@ -27,7 +25,9 @@ final class KilledPeer implements Scenario {
         MessageFixture fixture = MessageFixture.of(worker);
         // A listener of its own, because the process may connect at any time.
         try (Listener listener = fixture.servers().listen(worker.anyPort())) {
-            Process process = start(listener.address(), worker.timeout());
+            Process process = PeerProcess.start(KilledPeer.class, List.of(), List.of(),
+                    listener.address().getAddress().getHostAddress(),
+                    Integer.toString(listener.address().getPort()), worker.timeout().toString());
             // Starting a JVM takes longer than anything else here.
             try (Connection connection = listener.accept(worker.timeout().multipliedBy(2))) {
                 worker.counters().countConnection();
@@ -50,16 +50,6 @@ final class KilledPeer implements Scenario {
             }
         }
         worker.counters().countFault("killed-peer");
-    }
-
-    private static Process start(InetSocketAddress address, Duration timeout) throws Exception {
-        List<String> command = new ArrayList<>(ForkedJvm.command());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "--enable-native-access=ALL-UNNAMED", "-cp",
-                System.getProperty("java.class.path"), KilledPeer.class.getName(),
-                address.getAddress().getHostAddress(), Integer.toString(address.getPort()), timeout.toString()));
-        // stderr shows why it did not connect
-        return new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
     /** Sends payloads to a server until it is killed. The arguments: the address, the port, and the timeout. */

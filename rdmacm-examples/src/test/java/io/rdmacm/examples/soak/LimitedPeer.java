@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
@@ -15,23 +16,41 @@ import io.rdmacm.core.connection.Connection;
 import io.rdmacm.core.connection.ConnectionManager;
 import io.rdmacm.core.connection.ConnectionSettings;
 import io.rdmacm.verbs.error.RdmaException;
-import io.rdmacm.verbs.testing.ForkedJvm;
 
 /** A client in a process of its own that connects until its memory is used up, ends some connections and goes on. */
-final class LimitedPeer implements Scenario {
+enum LimitedPeer implements Scenario {
+    /** The JVM's limit of memory outside its heap. */
+    MEMORY_LIMIT(List.of(), List.of("-XX:MaxDirectMemorySize=16m")),
+    /** The limit of locked memory (ulimit -l), which does not hold for root. */
+    LOCKED_MEMORY_LIMIT(ordinary("prlimit", "--memlock=16777216"), List.of());
+
     private static final int ROUNDS = 3;
     private static final int LARGE = 1 << 16;
+
+    private final List<String> wrapper;
+    private final List<String> options;
+
+    LimitedPeer(List<String> wrapper, List<String> options) {
+        this.wrapper = wrapper;
+        this.options = options;
+    }
+
+    /** Lets a program start another one without the privileges of root, but that of reading its class path. */
+    private static List<String> ordinary(String... program) {
+        List<String> command = new ArrayList<>(List.of(program));
+        if ("root".equals(System.getProperty("user.name"))) {
+            command.addAll(List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps",
+                    "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search", "--"));
+        }
+        return command;
+    }
 
     @Override
     public void run(Worker worker, RandomGenerator random) throws Exception {
         InetSocketAddress server = HandledMessages.fixture(worker).listener().address();
-        List<String> command = new ArrayList<>(ForkedJvm.command());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-XX:MaxDirectMemorySize=16m",
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-                LimitedPeer.class.getName(), server.getAddress().getHostAddress(), Integer.toString(server.getPort()),
-                worker.timeout().toString()));
-        Process process = new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        Process process = PeerProcess.start(LimitedPeer.class, wrapper, options,
+                server.getAddress().getHostAddress(), Integer.toString(server.getPort()),
+                worker.timeout().toString());
         try {
             LossException.unless(process.waitFor(2 * worker.timeout().toMillis(), TimeUnit.MILLISECONDS),
                     "a peer that is short of memory does not end");
@@ -39,7 +58,7 @@ final class LimitedPeer implements Scenario {
         } finally {
             process.destroyForcibly().waitFor();
         }
-        worker.counters().countFault("memory-limit");
+        worker.counters().countFault(toString());
     }
 
     /** Connects as described. The arguments: the address, the port, and the timeout. */
@@ -64,13 +83,19 @@ final class LimitedPeer implements Scenario {
     }
 
     private static void connectAll(ConnectionManager manager, InetSocketAddress server, ConnectionSettings settings,
-            Duration timeout, Deque<Connection> connections) throws InterruptedException {
+            Duration timeout, Deque<Connection> connections) throws InterruptedException, LossException {
         try {
             while (true) {
                 connections.add(manager.connect(server, settings, timeout));
             }
         } catch (RdmaException e) {
             // There is no more memory.
+            LossException.unless(!connections.isEmpty() && e.errnoName().equals("ENOMEM"), "another limit: %s", e);
         }
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

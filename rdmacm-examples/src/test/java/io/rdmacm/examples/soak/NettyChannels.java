@@ -2,75 +2,149 @@
 package io.rdmacm.examples.soak;
 
 import java.io.Closeable;
-import java.net.SocketAddress;
+import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
 import io.rdmacm.netty.RdmaServerStreamChannel;
 import io.rdmacm.netty.RdmaStreamChannel;
 
-/** Channels of Netty, to a server that sends back what it receives, on event loops of one of both kinds. */
-final class NettyChannels implements Scenario {
-    private static final int LONGEST = 300_000;
-    private static final int MAX = 8;
+/** Channels of Netty, on event loops of one of both kinds, with TLS or without. */
+final class NettyChannels implements Layer {
     private static final byte[] END = {};
+    private static final int LINGER = 60;
 
-    private final Class<? extends Fixture> kind;
+    private final String name;
     private final IoHandlerFactory handlers;
+    private final boolean tls;
 
-    /** Two classes, because a worker shares one object of each. */
-    NettyChannels(Class<? extends Fixture> kind, IoHandlerFactory handlers) {
-        this.kind = kind;
+    NettyChannels(String name, IoHandlerFactory handlers, boolean tls) {
+        this.name = name;
         this.handlers = handlers;
+        this.tls = tls;
     }
 
-    /** The event loop and the server of a worker. */
-    abstract static class Fixture implements Closeable {
-        private final MultiThreadIoEventLoopGroup loops;
-        private final SocketAddress address;
+    /** A certificate that clients trust. */
+    private static final class Tls {
+        private static final String PASSWORD = "password";
 
-        Fixture(Worker worker, IoHandlerFactory handlers) {
-            loops = new MultiThreadIoEventLoopGroup(1, handlers);
-            Channel server = new ServerBootstrap().group(loops).channel(RdmaServerStreamChannel.class)
-                    .childHandler(new Echo()).bind(worker.anyPort()).syncUninterruptibly().channel();
-            address = server.localAddress();
+        static final SslContext SERVER;
+        static final SslContext CLIENT;
+
+        static {
+            try {
+                KeyStore keys = keys();
+                KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+                own.init(keys, PASSWORD.toCharArray());
+                TrustManagerFactory trusted = TrustManagerFactory.getInstance(
+                        TrustManagerFactory.getDefaultAlgorithm());
+                trusted.init(keys);
+                SERVER = SslContextBuilder.forServer(own).sslProvider(SslProvider.JDK).build();
+                CLIENT = SslContextBuilder.forClient().trustManager(trusted).sslProvider(SslProvider.JDK)
+                        .endpointIdentificationAlgorithm(null).build();
+            } catch (GeneralSecurityException | IOException | InterruptedException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private static KeyStore keys() throws GeneralSecurityException, IOException, InterruptedException {
+            Path folder = Files.createTempDirectory("soak");
+            Path file = folder.resolve("keys");
+            try {
+                new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                        "-genkeypair", "-keyalg", "EC", "-dname", "CN=soak", "-keystore", file.toString(),
+                        "-storepass", PASSWORD).redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+                return KeyStore.getInstance(file.toFile(), PASSWORD.toCharArray());
+            } finally {
+                Files.deleteIfExists(file);
+                Files.delete(folder);
+            }
+        }
+    }
+
+    /** An event loop whose buffers must all be released when it has ended. */
+    static final class Loop implements Closeable {
+        private final MultiThreadIoEventLoopGroup group;
+        private final UnpooledByteBufAllocator buffers = new UnpooledByteBufAllocator(true);
+
+        Loop(IoHandlerFactory handlers) {
+            group = new MultiThreadIoEventLoopGroup(1, handlers);
+        }
+
+        UnpooledByteBufAllocator buffers() {
+            return buffers;
         }
 
         @Override
-        public void close() {
-            loops.shutdownGracefully(0, 1, TimeUnit.MINUTES).syncUninterruptibly();
+        public void close() throws IOException {
+            group.shutdownGracefully(0, LINGER, TimeUnit.SECONDS).awaitUninterruptibly();
+            long left = buffers.metric().usedDirectMemory() + buffers.metric().usedHeapMemory();
+            if (left > 0) {
+                throw new IOException(left + " bytes of Netty's buffers were not released");
+            }
         }
     }
 
-    /** On event loops that poll. */
-    static final class Polling extends Fixture {
-        Polling(Worker worker, IoHandlerFactory handlers) {
-            super(worker, handlers);
+    private record Listening(Loop loop, InetSocketAddress address) implements Server {
+        @Override
+        public void close() throws IOException {
+            loop.close();
         }
     }
 
-    /** On event loops of epoll. */
-    static final class Epoll extends Fixture {
-        Epoll(Worker worker, IoHandlerFactory handlers) {
-            super(worker, handlers);
-        }
+    @Override
+    public Server serve(Worker worker) {
+        Loop loop = new Loop(handlers);
+        Channel server = new ServerBootstrap().group(loop.group).channel(RdmaServerStreamChannel.class)
+                .childOption(ChannelOption.ALLOCATOR, loop.buffers).childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        if (tls) {
+                            channel.pipeline().addLast(Tls.SERVER.newHandler(channel.alloc()));
+                        }
+                        channel.pipeline().addLast(new Echo(worker));
+                    }
+                }).bind(worker.anyPort()).syncUninterruptibly().channel();
+        return new Listening(loop, (InetSocketAddress) server.localAddress());
     }
 
-    @ChannelHandler.Sharable
     private static final class Echo extends ChannelInboundHandlerAdapter {
+        private final Worker worker;
+
+        Echo(Worker worker) {
+            this.worker = worker;
+        }
+
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             context.write(message);
@@ -83,14 +157,75 @@ final class NettyChannels implements Scenario {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            if (!(cause instanceof IOException) && !(cause.getCause() instanceof IOException)) {
+                worker.failed(cause);
+            }
             context.close();
         }
     }
 
     /** Hands over what arrives. */
-    private static final class Collector extends ChannelInboundHandlerAdapter {
+    private final class NettyClient extends ChannelInboundHandlerAdapter implements Client {
+        private final Worker worker;
+        private final Loop loop;
+        private final boolean endsLoop;
         private final BlockingQueue<byte[]> arrived = new LinkedBlockingQueue<>();
         private ByteBuffer rest = ByteBuffer.allocate(0);
+        // Both are guarded by this object.
+        private Channel channel;
+        private boolean closed;
+
+        NettyClient(Worker worker, boolean endsLoop) throws Exception {
+            this.worker = worker;
+            this.endsLoop = endsLoop;
+            loop = endsLoop ? new Loop(handlers) : worker.shared(handlers, () -> new Loop(handlers));
+        }
+
+        private synchronized ChannelFuture begin(InetSocketAddress server) throws IOException {
+            if (closed) {
+                throw new ClosedChannelException();
+            }
+            ChannelFuture connecting = new Bootstrap().group(loop.group).channel(RdmaStreamChannel.class)
+                    .option(ChannelOption.ALLOCATOR, loop.buffers).handler(new ChannelInitializer<>() {
+                        @Override
+                        protected void initChannel(Channel initialized) {
+                            if (tls) {
+                                initialized.pipeline().addLast(Tls.CLIENT.newHandler(initialized.alloc()));
+                            }
+                            initialized.pipeline().addLast(NettyClient.this);
+                        }
+                    }).connect(server);
+            channel = connecting.channel();
+            return connecting;
+        }
+
+        @Override
+        public void connect(InetSocketAddress server) throws Exception {
+            begin(server).sync();
+            if (tls) {
+                SslHandler handler = channel.pipeline().get(SslHandler.class);
+                if (handler != null) {
+                    handler.handshakeFuture().sync();
+                }
+            }
+        }
+
+        @Override
+        public void exchange(long number, int length) throws Exception {
+            Echoed.exchange(number, length, source -> {
+                int part = source.remaining();
+                channel.writeAndFlush(channel.alloc().buffer(part).writeBytes(source));
+                return part;
+            }, this::read);
+        }
+
+        @Override
+        public void end() throws Exception {
+            if (!tls) {
+                ((RdmaStreamChannel) channel).shutdownOutput().sync();
+                LossException.unless(take() == END, "there is data after the end");
+            }
+        }
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
@@ -108,13 +243,21 @@ final class NettyChannels implements Scenario {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            if (!(cause instanceof IOException) && !(cause.getCause() instanceof IOException)) {
+                worker.failed(cause);
+            }
             context.close();
         }
 
-        int read(Worker worker, ByteBuffer target) throws InterruptedException {
+        private byte[] take() throws InterruptedException, LossException {
+            byte[] next = arrived.poll(worker.timeout().toMillis(), TimeUnit.MILLISECONDS);
+            LossException.unless(next != null, "neither data nor an end arrives");
+            return next;
+        }
+
+        private int read(ByteBuffer target) throws InterruptedException, LossException {
             if (!rest.hasRemaining()) {
-                byte[] next = arrived.poll(worker.timeout().toMillis(), TimeUnit.MILLISECONDS);
-                rest = ByteBuffer.wrap(next == null ? END : next);
+                rest = ByteBuffer.wrap(take());
             }
             int length = Math.min(rest.remaining(), target.remaining());
             target.put(target.position(), rest, rest.position(), length);
@@ -122,32 +265,47 @@ final class NettyChannels implements Scenario {
             rest.position(rest.position() + length);
             return length;
         }
-    }
 
-    private <T extends Fixture> T fixture(Worker worker, Class<T> type) throws Exception {
-        return worker.shared(type, () -> type.cast(type == Epoll.class ? new Epoll(worker, handlers)
-                : new Polling(worker, handlers)));
+        @Override
+        public void close() throws IOException {
+            synchronized (this) {
+                closed = true;
+            }
+            if (endsLoop) {
+                loop.close();
+            }
+            if (channel != null) {
+                ChannelFuture ended = endsLoop ? channel.closeFuture() : channel.close();
+                if (!ended.awaitUninterruptibly(worker.timeout().toMillis())) {
+                    throw new IOException(channel + " is not closed");
+                }
+            }
+        }
     }
 
     @Override
-    public void run(Worker worker, RandomGenerator random) throws Exception {
-        Fixture fixture = fixture(worker, kind);
-        Collector collector = new Collector();
-        Channel channel = new Bootstrap().group(fixture.loops).channel(RdmaStreamChannel.class).handler(collector)
-                .connect(fixture.address).sync().channel();
-        try {
-            worker.counters().countConnection();
-            int count = 1 + random.nextInt(MAX);
-            for (int i = 0; i < count; i++) {
-                Echoed.exchange(worker, random.nextLong(), Payload.HEADER + random.nextInt(LONGEST), source -> {
-                    int length = source.remaining();
-                    channel.writeAndFlush(Unpooled.copiedBuffer(source));
-                    source.position(source.limit());
-                    return length;
-                }, target -> collector.read(worker, target));
-            }
-        } finally {
-            channel.close().sync();
-        }
+    public Client client(Worker worker, RandomGenerator random) throws Exception {
+        return new NettyClient(worker, random.nextInt(4) == 0);
+    }
+
+    @Override
+    public List<Class<? extends Exception>> closed() {
+        // the latter two by Netty, for a loop that has ended
+        return List.of(IOException.class, RejectedExecutionException.class, IllegalStateException.class);
+    }
+
+    @Override
+    public List<Class<? extends Exception>> ended() {
+        return List.of(IOException.class);
+    }
+
+    @Override
+    public byte[] privateData() {
+        return Streams.streamData();
+    }
+
+    @Override
+    public String toString() {
+        return name;
     }
 }

@@ -7,11 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
 
-import io.netty.channel.epoll.EpollIoHandler;
-import io.rdmacm.netty.RdmaIoHandler;
-
 /** The scenarios to choose from, each with a weight. */
 final class ScenarioMix {
+    private static final int LAYER = 15;
     private static final int FAULT = 4;
     private static final int BUG_WEIGHT = 20;
 
@@ -67,6 +65,10 @@ final class ScenarioMix {
     }
 
     private static List<Entry> all() {
+        List<Exchanges> layers = Layer.ALL.stream().map(Exchanges::new).toList();
+        List<Scenario> others = new ArrayList<>(List.of(new Messages(10), new HandledMessages(10), new Endpoints(10),
+                new Transfers(10)));
+        others.addAll(layers);
         List<Entry> all = new ArrayList<>(List.of(
                 new Entry("messages", 40, new Messages(40)),
                 new Entry("handlers", 40, new HandledMessages(40)),
@@ -78,22 +80,22 @@ final class ScenarioMix {
                 new Entry("shared-receives", 10, new SharedReceives()),
                 new Entry("datagrams", 20, new Datagrams()),
                 new Entry("groups", 10, new Groups()),
-                new Entry("streams", 40, new Streams()),
-                new Entry("nio", 20, new NioChannels()),
-                new Entry("netty", 20, new NettyChannels(NettyChannels.Polling.class, RdmaIoHandler.newFactory())),
-                new Entry("netty-epoll", 20, new NettyChannels(NettyChannels.Epoll.class,
-                        EpollIoHandler.newFactory())),
-                new Entry("busy-carriers", 10, new BusyCarriers(List.of(new Messages(10), new HandledMessages(10),
-                        new Endpoints(10), new Transfers(10), new Streams(), new NioChannels()))),
-                new Entry("memory-limit", 1, new LimitedPeer()),
+                new Entry("busy-carriers", 10, new BusyCarriers(others)),
                 new Entry("killed-peer", 1, new KilledPeer())));
+        layers.forEach(layer -> all.add(new Entry("echoed-" + layer.layer(), LAYER, layer)));
+        for (LimitedPeer limit : LimitedPeer.values()) {
+            all.add(new Entry(limit.toString(), 1, limit));
+        }
         List<Scenario> faults = new ArrayList<>();
         faults.addAll(List.of(MessageFault.values()));
         faults.addAll(List.of(EndpointFault.values()));
         faults.addAll(List.of(VerbsFault.values()));
-        faults.addAll(List.of(HandshakeFault.values()));
+        faults.addAll(List.of(HandlerFault.values()));
+        faults.addAll(List.of(ClientFault.values()));
+        faults.addAll(List.of(ServerFault.values()));
+        faults.addAll(List.of(LayerFault.values()));
         for (Scenario fault : faults) {
-            all.add(new Entry(fault.toString(), FAULT, fault));
+            all.add(new Entry(fault.toString(), LayerFault.PROCESSES.contains(fault) ? 1 : FAULT, fault));
         }
         return all;
     }

@@ -33,7 +33,9 @@ class SoakDeviceTest {
         Result result = soak("--minutes", "0.1", "--only",
                 "messages,handlers,endpoints,verbs,batches,regions,windows,datagrams,message-closed-by-peer,"
                         + "message-wrong-key,endpoint-rejected,endpoint-closed-by-peer,verbs-closed-twice,"
-                        + "verbs-wrong-order");
+                        + "verbs-wrong-order,echoed-large-messages,echoed-streams,echoed-nio,echoed-netty,"
+                        + "echoed-netty-tls,handler-throws,handler-closes,handler-overflows,client-after-the-answer,"
+                        + "client-wrong-messages,server-wrong-answer,closed-by-another,server-closed,server-killed");
         assertThat(result.output).contains("OK: nothing lost, nothing leaked").contains("verbs-closed-twice");
         assertThat(result.status).isZero();
     }
@@ -48,7 +50,9 @@ class SoakDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"leaked-object, LEAK: \\d+ objects", "leaked-file, LEAK: ", "lost-message, LOSS: in lost-message",
-        "wrong-byte, LOSS: in wrong-byte"})
+        "wrong-byte, LOSS: in wrong-byte", "wrong-echo, LOSS: in wrong-echo",
+        "failed-server, java.io.IOException: a server has failed", "leaked-buffer, buffers were not released",
+        "unnoticed-end, a fault was not reported"})
     void injectedBugsAreFound(String bug, String expected) {
         Result result = soak("--minutes", "0.15", "--timeout", "5", "--only", "messages," + bug);
         assertThat(result.output).containsPattern(expected).contains("with the seed 7").doesNotContain("OK:");

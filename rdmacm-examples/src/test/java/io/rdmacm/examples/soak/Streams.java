@@ -1,62 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
-import java.io.Closeable;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.random.RandomGenerator;
 
-import io.rdmacm.core.DisconnectedException;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
+import io.rdmacm.verbs.error.RdmaClosedException;
 
-/** Streams of bytes to a server that sends all of them back; either side ends first. */
-final class Streams implements Scenario {
-    private static final int LONGEST = 300_000;
-    private static final int MAX = 8;
+/** Streams of bytes. */
+final class Streams implements Layer {
+    private static final int BUFFER = 100_000;
 
-    /** The server of a worker. */
-    private record Fixture(RdmaStreamServer server) implements Closeable {
+    @Override
+    public Server serve(Worker worker) throws IOException {
+        RdmaStreamServer server = RdmaStreamServer.listen(worker.anyPort());
+        return new AcceptingServer<>(worker, server, server.localAddress(), () -> server.accept(worker.timeout()),
+                stream -> {
+                    ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
+                    while (stream.read(buffer, worker.timeout()) >= 0) {
+                        stream.write(buffer.flip(), worker.timeout());
+                        buffer.clear();
+                    }
+                });
+    }
+
+    private record StreamClient(RdmaStream stream, Worker worker) implements Client {
+        @Override
+        public void connect(InetSocketAddress server) throws Exception {
+            stream.startConnect(server);
+            stream.finishConnect(worker.timeout());
+        }
+
+        @Override
+        public void exchange(long number, int length) throws Exception {
+            Echoed.exchange(number, length, source -> {
+                stream.write(source, worker.timeout());
+                return 1;
+            }, target -> stream.read(target, worker.timeout()));
+        }
+
+        @Override
+        public void end() throws Exception {
+            stream.shutdownOutput();
+            LossException.unless(stream.read(ByteBuffer.allocate(1), worker.timeout()) == -1,
+                    "the end of a stream was not delivered");
+        }
+
         @Override
         public void close() throws IOException {
-            server.close();
+            stream.close();
         }
     }
 
     @Override
-    public void run(Worker worker, RandomGenerator random) throws Exception {
-        RdmaStreamServer server = worker.shared(Fixture.class,
-                () -> new Fixture(RdmaStreamServer.listen(worker.anyPort()))).server;
-        int count = 1 + random.nextInt(MAX);
-        int length = Payload.HEADER + random.nextInt(LONGEST);
-        int size = 1 + random.nextInt(LONGEST);
-        long first = random.nextLong();
-        boolean halfClose = random.nextBoolean();
-        worker.runBoth(() -> {
-            try (RdmaStream stream = server.accept(worker.timeout())) {
-                ByteBuffer buffer = ByteBuffer.allocate(size);
-                while (stream.read(buffer, worker.timeout()) >= 0) {
-                    stream.write(buffer.flip(), worker.timeout());
-                    buffer.clear();
-                }
-            } catch (DisconnectedException e) {
-                LossException.unless(!halfClose, "a stream has ended, although this side has not: %s", e);
-            }
-        }, () -> {
-            try (RdmaStream stream = RdmaStream.connect(server.localAddress(), worker.timeout())) {
-                worker.counters().countConnection();
-                for (int i = 0; i < count; i++) {
-                    Echoed.exchange(worker, first + i, length, source -> {
-                        stream.write(source, worker.timeout());
-                        return 1;
-                    }, target -> stream.read(target, worker.timeout()));
-                }
-                if (halfClose) {
-                    stream.shutdownOutput();
-                    LossException.unless(stream.read(ByteBuffer.allocate(1), worker.timeout()) == -1,
-                            "the end of a stream was not delivered");
-                }
-            }
-        });
+    public Client client(Worker worker, RandomGenerator random) throws IOException {
+        return new StreamClient(RdmaStream.open(), worker);
+    }
+
+    @Override
+    public List<Class<? extends Exception>> closed() {
+        return List.of(RdmaClosedException.class);
+    }
+
+    @Override
+    public List<Class<? extends Exception>> ended() {
+        return Layer.ENDED;
+    }
+
+    @Override
+    public byte[] privateData() {
+        return streamData();
+    }
+
+    /** Returns the private data of rsockets, for a client with little room, which a wrong one may use. */
+    static byte[] streamData() {
+        // version, flags, credits; target list; buffer
+        return ByteBuffer.allocate(40).put((byte) 1).put((byte) 0).putShort((short) Side.DEPTH).putInt(0)
+                .putLong(0).putInt(0).putInt(2).putLong(0).putInt(0).putInt(1 << 12).array();
+    }
+
+    @Override
+    public String toString() {
+        return "streams";
     }
 }

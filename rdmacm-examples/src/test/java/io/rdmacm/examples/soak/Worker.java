@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 
 /**
@@ -21,14 +22,16 @@ import java.util.random.RandomGenerator;
  * create. Used by the worker's own thread and by its helpers.
  */
 final class Worker implements Closeable {
-    private static final long MAX_DELAY_MICROS = 5000;
+    // Up to this power of two, each as likely: some steps take microseconds, and on slow machines others 100 ms.
+    private static final int MAX_DELAY = 18;
 
     private final InetAddress address;
     private final Counters counters;
     private final Duration timeout;
     private final ExecutorService helpers = Executors.newCachedThreadPool(Thread.ofPlatform().name("helper-", 0)
             .factory());
-    private final LinkedHashMap<Class<?>, Closeable> shared = new LinkedHashMap<>();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final LinkedHashMap<Object, Closeable> shared = new LinkedHashMap<>();
 
     /**
      * Creates a worker.
@@ -61,14 +64,22 @@ final class Worker implements Closeable {
         return timeout;
     }
 
-    /** Returns the worker's object of a type, created on first use; closed with the worker. */
-    <T extends Closeable> T shared(Class<T> type, Callable<T> factory) throws Exception {
-        Closeable found = shared.get(type);
+    /** Returns the worker's object of a name, created on first use by the factory; closed with the worker. */
+    @SuppressWarnings("unchecked")
+    <T extends Closeable> T shared(Object name, Callable<T> factory) throws Exception {
+        Closeable found = shared.get(name);
         if (found == null) {
             found = factory.call();
-            shared.put(type, found);
+            shared.put(name, found);
         }
-        return type.cast(found);
+        return (T) found;
+    }
+
+    /** Notes what no thread of a server should have thrown. Called by any thread. */
+    void failed(Throwable reason) {
+        if (!failure.compareAndSet(null, reason)) {
+            failure.get().addSuppressed(reason);
+        }
     }
 
     /** Starts a task in a helper thread. */
@@ -108,15 +119,15 @@ final class Worker implements Closeable {
         }
     }
 
-    /** Interrupts this thread within a few milliseconds. */
+    /** Interrupts this thread within a short time. */
     Future<Void> interruptSoon(RandomGenerator random) {
         Thread self = Thread.currentThread();
         return runSoon(random, self::interrupt);
     }
 
-    /** Runs a task in a helper thread within a few milliseconds: while this thread waits, or just before. */
+    /** Runs a task in a helper thread within a short time: while this thread waits, or just before. */
     Future<Void> runSoon(RandomGenerator random, Task task) {
-        long delay = random.nextLong(MAX_DELAY_MICROS);
+        long delay = random.nextLong(1L << random.nextInt(MAX_DELAY));
         return submit(() -> {
             TimeUnit.MICROSECONDS.sleep(delay);
             task.run();
@@ -131,6 +142,9 @@ final class Worker implements Closeable {
         helpers.close();
         for (Closeable object : shared.sequencedValues().reversed()) {
             object.close();
+        }
+        if (failure.get() != null) {
+            throw new IOException("a server has failed", failure.get());
         }
     }
 }
