@@ -95,6 +95,8 @@ import org.slf4j.LoggerFactory;
  * the peer has died. {@link #receive} throws it only after all messages that arrived before have been received;
  * <li>{@link WorkCompletionException} when the connection broke, because a message was longer than the receiver's
  * buffers, access to the peer's memory was refused, or the peer can no longer be reached;
+ * <li>another RdmaException when the peer announces {@linkplain ConnectionSettings.Builder#largeMessages large
+ * messages} in a way that was not agreed;
  * <li>{@link io.rdmacm.core.DeviceRemovedException DeviceRemovedException} when the device was removed;
  * <li>{@link RdmaClosedException} after {@link #close()}, also when another thread called it;
  * <li>IllegalStateException when a handler would have to wait.

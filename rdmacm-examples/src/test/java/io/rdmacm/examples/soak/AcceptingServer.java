@@ -7,11 +7,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 
-import io.rdmacm.core.DisconnectedException;
-import io.rdmacm.core.stream.StreamProtocolException;
 import io.rdmacm.verbs.error.RdmaClosedException;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
-import io.rdmacm.verbs.work.WorkCompletionException;
 
 /** A server with a thread that accepts, and one for each client. */
 final class AcceptingServer<T extends AutoCloseable> implements Layer.Server {
@@ -71,9 +69,13 @@ final class AcceptingServer<T extends AutoCloseable> implements Layer.Server {
     private void serve(T client) {
         try (client) {
             service.serve(client);
-        } catch (DisconnectedException | WorkCompletionException | StreamProtocolException | RdmaClosedException
-                | InterruptedException e) {
-            // That client gives up, or this server does.
+        } catch (InterruptedException e) {
+            // This server is closed.
+        } catch (RdmaException e) {
+            // Whatever a peer does, it is not what the operating system refuses, nor a want of time.
+            if (e.errno() != 0 || e instanceof RdmaTimeoutException) {
+                worker.failed(e);
+            }
         } catch (Exception e) {
             worker.failed(e);
         }

@@ -76,6 +76,8 @@ enum HandlerFault implements Scenario {
                     ExecutionException e = Expect.failure(ExecutionException.class, sent.removeLast()::get);
                     LossException.unless(e.getCause() instanceof RdmaException, "an overflow is reported as %s", e);
                     accepted.complete(sent.size());
+                    LossException.unless(sent.size() <= few.asyncLimit() + 2 * MessageFixture.BUFFERS,
+                            "%s sends are accepted, %s may wait", sent.size(), few.asyncLimit());
                     for (CompletableFuture<Void> send : sent) {
                         worker.join(send);
                     }

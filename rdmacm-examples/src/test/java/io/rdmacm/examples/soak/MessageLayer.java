@@ -29,10 +29,19 @@ record MessageLayer(boolean large) implements Layer {
     // of agreed sizes with large messages
     private static final int MAGIC = 0x726d4a32;
 
-    private record Clients(ConnectionManager manager) implements Closeable {
+    private record Clients(ConnectionManager manager, Worker worker) implements Closeable {
+        /** All clients are closed; a connection whose future was cancelled is so a little later. */
         @Override
         public void close() throws IOException {
+            long end = System.nanoTime() + worker.timeout().toNanos();
+            while (!manager.connections().isEmpty() && System.nanoTime() < end) {
+                Thread.yield();
+            }
+            List<Connection> left = manager.connections();
             manager.close();
+            if (!left.isEmpty()) {
+                throw new IOException("still open: " + left);
+            }
         }
     }
 
@@ -67,7 +76,7 @@ record MessageLayer(boolean large) implements Layer {
 
         MessageClient(Worker worker) throws Exception {
             this.worker = worker;
-            manager = worker.shared(Clients.class, () -> new Clients(ConnectionManager.open())).manager;
+            manager = worker.shared(Clients.class, () -> new Clients(ConnectionManager.open(), worker)).manager;
         }
 
         private synchronized Future<Connection> begin(InetSocketAddress server) {

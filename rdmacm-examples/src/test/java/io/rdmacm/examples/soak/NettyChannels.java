@@ -124,13 +124,14 @@ final class NettyChannels implements Layer {
 
     @Override
     public Server serve(Worker worker) {
+        SslContext context = tls ? Tls.SERVER : null;
         Loop loop = new Loop(handlers);
         Channel server = new ServerBootstrap().group(loop.group).channel(RdmaServerStreamChannel.class)
                 .childOption(ChannelOption.ALLOCATOR, loop.buffers).childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        if (tls) {
-                            channel.pipeline().addLast(Tls.SERVER.newHandler(channel.alloc()));
+                        if (context != null) {
+                            channel.pipeline().addLast(context.newHandler(channel.alloc()));
                         }
                         channel.pipeline().addLast(new Echo(worker));
                     }
@@ -175,6 +176,9 @@ final class NettyChannels implements Layer {
         private Channel channel;
         private boolean closed;
 
+        // Made here, because it may take long the first time.
+        private final SslContext context = tls ? Tls.CLIENT : null;
+
         NettyClient(Worker worker, boolean endsLoop) throws Exception {
             this.worker = worker;
             this.endsLoop = endsLoop;
@@ -189,8 +193,8 @@ final class NettyChannels implements Layer {
                     .option(ChannelOption.ALLOCATOR, loop.buffers).handler(new ChannelInitializer<>() {
                         @Override
                         protected void initChannel(Channel initialized) {
-                            if (tls) {
-                                initialized.pipeline().addLast(Tls.CLIENT.newHandler(initialized.alloc()));
+                            if (context != null) {
+                                initialized.pipeline().addLast(context.newHandler(initialized.alloc()));
                             }
                             initialized.pipeline().addLast(NettyClient.this);
                         }

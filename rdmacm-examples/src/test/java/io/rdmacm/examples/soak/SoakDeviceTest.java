@@ -34,7 +34,7 @@ class SoakDeviceTest {
                 "messages,handlers,endpoints,verbs,batches,regions,windows,datagrams,message-closed-by-peer,"
                         + "message-wrong-key,endpoint-rejected,endpoint-closed-by-peer,verbs-closed-twice,"
                         + "verbs-wrong-order,echoed-large-messages,echoed-streams,echoed-nio,echoed-netty,"
-                        + "echoed-netty-tls,handler-throws,handler-closes,handler-overflows,client-after-the-answer,"
+                        + "echoed-netty-tls,handler-closes,handler-overflows,client-after-the-answer,"
                         + "client-wrong-messages,server-wrong-answer,closed-by-another,server-closed,server-killed");
         assertThat(result.output).contains("OK: nothing lost, nothing leaked").contains("verbs-closed-twice");
         assertThat(result.status).isZero();
