@@ -15,6 +15,7 @@ final class Expect {
 
     /** Runs a task that must fail with one of the given exceptions, and returns the one thrown. */
     @SafeVarargs
+    @SuppressWarnings("varargs") // List.of copies it
     static Exception failureOf(Worker.Task task, Class<? extends Exception>... expected) throws LossException {
         return failureOf(task, List.of(expected));
     }
