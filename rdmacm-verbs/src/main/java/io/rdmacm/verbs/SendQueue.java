@@ -151,14 +151,15 @@ final class SendQueue extends BiasedLock {
      */
     boolean prepare(SendRequests block, int first, int count) throws RdmaUnsupportedException {
         requireNoBatch();
+        int end = first + count;
         boolean binds = false;
-        for (int i = first; i < first + count; i++) {
+        for (int i = block.firstUnchecked(first, end, domain.posts(), uncheckedLevel(), maxInlineData); i < end; i++) {
             SendRequest request = block.get(i);
             check(request);
             binds |= request.bindsWindow();
         }
         if (binds) {
-            beginBinds(block, first, first + count);
+            beginBinds(block, first, end);
         }
         return binds;
     }

@@ -476,6 +476,15 @@ public final class SendRequest extends WorkRequest<SendRequests> {
         }
     }
 
+    /**
+     * Returns whether all checks would pass, because nothing that matters to them has changed since the last post, and
+     * there is nothing to check but inline data.
+     */
+    boolean isChecked(LockGroup posts, long changes, int maxEntries, int maxInline) {
+        return checkedFor == posts && checkedAt == changes && inlineBytes <= maxInline && entries() <= maxEntries
+                && windowBind == null && !segmented;
+    }
+
     private void checkInlineAnew(int entries, ProtectionDomain sender) {
         checkedAt = NEVER;
         // read first: what changes after that is checked once more by the next post

@@ -7,6 +7,7 @@ import java.util.Objects;
 
 import io.rdmacm.bindings.ibv_send_wr;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.life.LockGroup;
 
 /**
  * A block of send work requests that is allocated once and posted any number of times: an array of
@@ -85,6 +86,19 @@ public final class SendRequests extends RequestBlock {
      */
     int checkLevel() {
         return checkLevel;
+    }
+
+    /**
+     * Returns the first of some requests that {@link SendRequest#isChecked} is not true of, or the end. In a loop of its
+     * own, because a call in the loop would make the compiler read all fields anew for each request.
+     */
+    int firstUnchecked(int first, int end, LockGroup posts, int maxEntries, int maxInline) {
+        long changes = posts.changes();
+        int next = first;
+        while (next < end && requests[next].isChecked(posts, changes, maxEntries, maxInline)) {
+            next++;
+        }
+        return next;
     }
 
     /** Returns the address of a request. */
