@@ -67,6 +67,26 @@ run_maven() {
         "$RDMACM_MAVEN" -B -ntp -Dstyle.color=never "$@" </dev/null
 }
 
+# copy_jars FOLDER ARTIFACT...: puts the jars of artifacts, and of what they need, into the folder's lib. Of two versions
+# of the same, that of the artifact that is named first is taken. Words without two colons are not artifacts.
+copy_jars() {
+    local folder=$1 artifact group id version
+    shift
+    mkdir -p "$folder/lib"
+    {
+        echo "<project><modelVersion>4.0.0</modelVersion>"
+        echo "<groupId>jars</groupId><artifactId>${folder##*/}</artifactId><version>1</version><dependencies>"
+        for artifact; do
+            IFS=: read -r group id version <<<"$artifact"
+            [[ -z $version ]] || echo "<dependency><groupId>$group</groupId><artifactId>$id</artifactId>" \
+                "<version>$version</version></dependency>"
+        done
+        echo "</dependencies></project>"
+    } >"$folder/pom.xml"
+    run_maven -q -f "$folder/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.11.0:copy-dependencies \
+        -DoutputDirectory=lib >"$folder/maven.log" 2>&1 || { tail -n 20 "$folder/maven.log"; die 1 "not to be had: $*"; }
+}
+
 # test_class_path ROOT: prints the class path of all modules and their tests.
 test_class_path() {
     local module path=()
