@@ -4,8 +4,11 @@
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -15,8 +18,8 @@ import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /**
- * A name node and two data nodes of HDFS, and a client that writes and reads a file of several blocks. With
- * {@code -Dmixed=true}, the last data node is in a JVM of its own, without the agent.
+ * A name node and two data nodes of HDFS, the last of them in a JVM of its own, and a client that writes and reads
+ * a file of several blocks. With {@code -Dmixed=true}, the last data node is without the agent.
  */
 public final class Hdfs implements Program {
     private static final int DATA_NODES = 2;
@@ -62,8 +65,8 @@ public final class Hdfs implements Program {
         NameNode name = NameNode.createNameNode(new String[0], configuration);
         for (int i = 0; i < DATA_NODES; i++) {
             java.nio.file.Path data = folder.resolve("data" + i);
-            if (Boolean.getBoolean("mixed") && i == DATA_NODES - 1) {
-                withoutAgent(address, data, folder.resolve("data" + i + ".out"));
+            if (i == DATA_NODES - 1) {
+                inItsJvm(address, data, folder.resolve("data" + i + ".out"));
             } else {
                 dataNode(address, data);
             }
@@ -77,11 +80,17 @@ public final class Hdfs implements Program {
         return PORT;
     }
 
-    private static void withoutAgent(String address, java.nio.file.Path data, java.nio.file.Path output)
+    private static void inItsJvm(String address, java.nio.file.Path data, java.nio.file.Path output)
             throws IOException {
-        Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:+UseSerialGC", "-cp",
-                System.getProperty("java.class.path"), Hdfs.class.getName(), "data", address, data.toString())
-                .redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        if (Boolean.getBoolean("mixed")) {
+            command.removeIf(option -> option.startsWith("-javaagent:"));
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Hdfs.class.getName(), "data", address,
+                data.toString()));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile())
+                .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
     }
 

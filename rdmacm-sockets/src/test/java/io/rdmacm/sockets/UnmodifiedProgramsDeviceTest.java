@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of {@code src/test/programs}, with their own jars. They are large: {@code scripts/test --long}. */
 @RequiresRdma
@@ -208,12 +210,15 @@ class UnmodifiedProgramsDeviceTest {
         }
     }
 
-    @Test
-    void aClientGoesOnWhenABrokerIsKilled() throws Exception {
-        try (Server server = new Server("Kafka", AGENT)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"Hazelcast", "Kafka", "Hdfs", "Spark"})
+    void aClientGoesOnWhenAMemberIsKilled(String program) throws Exception {
+        try (Server server = new Server(program, AGENT)) {
             Process client = server.client(AGENT, SECONDS);
             assertThat(client.inputReader().readLine()).as(() -> errors("ask")).isEqualTo("asked");
-            server.process.children().findFirst().orElseThrow().destroyForcibly();
+            // The last process that the server has started, or itself.
+            server.process.children().max(Comparator.naturalOrder()).orElse(server.process.toHandle())
+                    .destroyForcibly();
             assertThat(server.rest(client)).anyMatch(line -> line.startsWith(MEASURED))
                     .anyMatch(line -> line.contains("connect RDMA"));
         }
