@@ -89,8 +89,8 @@ public final class SendRequests extends RequestBlock {
     }
 
     /**
-     * Returns the first of some requests that {@link SendRequest#isChecked} is not true of, or the end. In a loop of its
-     * own, because a call in the loop would make the compiler read all fields anew for each request.
+     * Returns the first of some requests that {@link SendRequest#isChecked} is not true of, or the end. It is a loop of
+     * its own, because a call in the loop would make the compiler read all fields anew for each request.
      */
     int firstUnchecked(int first, int end, LockGroup posts, int maxEntries, int maxInline) {
         long changes = posts.changes();
