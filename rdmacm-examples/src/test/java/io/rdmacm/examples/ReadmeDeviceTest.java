@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** The commands of the README. {@code ./scripts/test} is what runs these tests. */
 @RequiresRdma
 class ReadmeDeviceTest {
-    private static final Pattern COMMAND = Pattern.compile("(?m)^    (\\./.*)$");
+    private static final Pattern COMMAND = Pattern.compile("(?m)^    (\\./scripts/.*)$");
 
     private final Path root = Documents.root();
 
