@@ -35,7 +35,7 @@ public final class Hazelcast implements Program {
 
     @Override
     public Client client(String address, int port) {
-        HazelcastInstance member = member(address, address + ":" + port);
+        HazelcastInstance member = member(System.getProperty("here", address), address + ":" + port);
         int members = member.getCluster().getMembers().size();
         if (members != 2) {
             throw new IllegalStateException(members + " members");

@@ -78,8 +78,9 @@ public final class Spark implements Program {
 
     @Override
     public Client client(String address, int port) throws Exception {
+        String here = System.getProperty("here", address);
         SparkConf configuration = new SparkConf().setAppName("shuffle").setMaster("spark://" + address + ":" + port)
-                .set("spark.driver.host", address).set("spark.driver.bindAddress", address)
+                .set("spark.driver.host", here).set("spark.driver.bindAddress", here)
                 .set("spark.rpc.io.mode", "NIO").set("spark.shuffle.io.mode", "NIO").set("spark.ui.enabled", "false")
                 // So that what is counted is what was sent.
                 .set("spark.shuffle.compress", "false").set("spark.executor.memory", "512m")

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The programs of {@code src/test/programs} on two hosts, with a wire that is cut. */
 @RequiresTwoHosts
@@ -31,6 +33,8 @@ class ProgramsTwoHostsTest {
     private static final String AGENT = "=beside:20000";
     // Twenty times 300,000 bytes.
     private static final int PACKETS = 20 * 300_000 / SentPackets.SIZE;
+    // More than what connections take that are refused; the driver of Spark has only little to say.
+    private static final int FEW = 300;
 
     private final List<Closeable> running = new ArrayList<>();
 
@@ -58,7 +62,9 @@ class ProgramsTwoHostsTest {
     }
 
     private Process start(String name, List<String> command) throws IOException {
-        Process process = new ProcessBuilder(command).redirectError(folder.resolve(name).toFile()).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(folder.resolve(name).toFile());
+        builder.environment().put("SPARK_LOCAL_IP", HERE);
+        Process process = builder.start();
         running.add(() -> {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly().onExit().join();
@@ -78,7 +84,9 @@ class ProgramsTwoHostsTest {
     /** Starts a server there, and returns its port. */
     private String serveThere(String program, String... options) throws Exception {
         String file = OtherHost.shell("mktemp");
-        running.add(OtherHost.start(file, command(program, List.of(options), "serve", THERE)));
+        List<String> command = new ArrayList<>(List.of("env", "SPARK_LOCAL_IP=" + THERE));
+        command.addAll(command(program, List.of(options), "serve", THERE));
+        running.add(OtherHost.start(file, command));
         // Its line is the first one that begins so.
         return OtherHost.shell("tail -n +1 -F " + file + " | sed -n '/^port /{s///p;q}'").strip();
     }
@@ -104,18 +112,19 @@ class ProgramsTwoHostsTest {
         return lines;
     }
 
-    private static void assertSent(Optional<Long> before, int times) throws IOException {
+    private static void assertSent(Optional<Long> before, int least) throws IOException {
         if (before.isPresent()) {
             long sent = SentPackets.count().orElseThrow() - before.get();
             System.out.println(sent + " packets were sent");
-            assertThat(sent).isGreaterThan((long) times * PACKETS);
+            assertThat(sent).isGreaterThan(least);
         }
     }
 
-    @Test
-    void anHttpClientIsAnsweredWhenTheWireIsMended() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"JdkHttp", "Jetty", "Tomcat", "Undertow", "Netty41", "Grpc", "Hazelcast", "Hdfs", "Spark"})
+    void aClientIsAnsweredWhenTheWireIsMended(String program) throws Exception {
         Optional<Long> before = SentPackets.count();
-        Process client = client("JdkHttp", THERE, serveThere("JdkHttp"));
+        Process client = client(program, THERE, serveThere(program), "-Dhere=" + HERE);
         ask(client);
         assertAnswered(client);
 
@@ -128,10 +137,9 @@ class ProgramsTwoHostsTest {
         assertThat(client.inputReader().ready()).isFalse();
         OtherHost.mend();
         assertAnswered(client);
-        measured.print("the JDK's HTTP over a wire that is cut, and mended when something was lost: answered");
-        assertThat(complete(client)).anyMatch(line -> line.contains("connect RDMA"))
-                .noneMatch(line -> line.contains("connect TCP"));
-        assertSent(before, 2);
+        measured.print(program + " over a wire that is cut, and mended when something was lost: answered");
+        assertThat(complete(client)).anyMatch(line -> line.contains("connect RDMA"));
+        assertSent(before, FEW);
     }
 
     @Test
@@ -158,6 +166,6 @@ class ProgramsTwoHostsTest {
         assertAnswered(client);
         assertThat(complete(client)).anyMatch(line -> line.contains("connect RDMA"));
         measured.print("the broker that was cut off, from when the wire is mended: has what the others have");
-        assertSent(before, 3);
+        assertSent(before, 3 * PACKETS);
     }
 }
