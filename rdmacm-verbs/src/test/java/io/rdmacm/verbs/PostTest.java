@@ -382,6 +382,11 @@ class PostTest {
                 .completionQueue(stack.queue()).maxInlineData(32).build())) {
             assertThatIllegalArgumentException().isThrownBy(() -> smaller.postSend(request))
                     .withMessage("the inline data has 48 bytes; the queue pair allows 32");
+            assertThatIllegalArgumentException().isThrownBy(() -> smaller.postSend(sends, 0, 1))
+                    .withMessage("the inline data has 48 bytes; the queue pair allows 32");
+            stack.queuePair().postSend(request.data(0, stack.region(), 0, 8).data(1, stack.region(), 8, 8));
+            assertThatIllegalArgumentException().isThrownBy(() -> smaller.postSend(sends, 0, 1))
+                    .withMessage("the work request has 2 scatter/gather entries; the queue pair allows 1");
             smaller.postSend(request.noData());
             smaller.postSend(request.data(0, stack.region(), 0, 8));
         }
@@ -389,6 +394,9 @@ class PostTest {
                 QueuePair foreign = other.createQueuePair(QueuePairInitAttributes.builder()
                         .completionQueue(stack.queue()).maxInlineData(64).build())) {
             assertThatIllegalArgumentException().isThrownBy(() -> foreign.postSend(request))
+                    .withMessageContaining("another protection domain than the queue pair");
+            stack.queuePair().postSend(request);
+            assertThatIllegalArgumentException().isThrownBy(() -> foreign.postSend(sends, 0, 1))
                     .withMessageContaining("another protection domain than the queue pair");
         }
     }
