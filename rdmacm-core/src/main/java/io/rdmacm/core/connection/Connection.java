@@ -908,7 +908,7 @@ public final class Connection implements MetricSource, AutoCloseable {
     }
 
     /** Returns whether nothing can be sent or received any more. */
-    boolean isOver() {
+    private boolean isOver() {
         return closing || hasEnded();
     }
 
@@ -1507,7 +1507,8 @@ public final class Connection implements MetricSource, AutoCloseable {
         }
     }
 
-    private boolean hasEnded() {
+    /** Returns whether nothing more will arrive, or be sent. With the lock held. */
+    boolean hasEnded() {
         return link.isDisconnected() || link.failure() != null || failure() != null;
     }
 

@@ -239,13 +239,15 @@ final class LargeMessages implements ReceiveBuffer.Owner {
 
     /** Calls the handler of one message that was read, or never will be; returns false if there is none. */
     boolean callOne(MixedThreadsLock lock) {
-        if (answered.isEmpty() && !outgoing.isEmpty() && connection.isOver()) {
+        // A close waits for answers until the connection has ended, or no longer than it lingers.
+        boolean last = closed || connection.hasEnded();
+        if (answered.isEmpty() && !outgoing.isEmpty() && last) {
             // What the peer has answered before the end is in the queue.
             connection.takeLast();
         }
         RdmaException failure = null;
         Outgoing next = answered.poll();
-        if (next == null && !outgoing.isEmpty() && connection.isOver()) {
+        if (next == null && !outgoing.isEmpty() && last) {
             failure = connection.endReason(Connection.SEND);
             next = outgoing.remove();
         }
@@ -313,7 +315,8 @@ final class LargeMessages implements ReceiveBuffer.Owner {
         while (!incoming.isEmpty() && incoming.element().read == incoming.element().source.length()) {
             deliver(incoming.remove());
         }
-        if (connection.isOver()) {
+        // During a close as well: it waits until what was read is answered, and the peer's close until all is read.
+        if (connection.hasEnded()) {
             return;
         }
         try {

@@ -39,6 +39,7 @@ public final class Connection implements ReceiveBuffer.Owner {
     private @Nullable Connection peer;
     // guarded by the lock of the loop
     private @Nullable RdmaException failure;
+    private boolean closing;
     private boolean over;
     // by the one thread that does so
     private boolean closed;
@@ -128,7 +129,7 @@ public final class Connection implements ReceiveBuffer.Owner {
         return member;
     }
 
-    boolean isOver() {
+    boolean hasEnded() {
         return over || failure != null;
     }
 
@@ -172,7 +173,7 @@ public final class Connection implements ReceiveBuffer.Owner {
     }
 
     private void requireUsable() throws RdmaException {
-        if (isOver()) {
+        if (closing || hasEnded()) {
             throw endReason();
         }
     }
@@ -221,7 +222,7 @@ public final class Connection implements ReceiveBuffer.Owner {
     }
 
     private boolean isRead(long number) throws RdmaException {
-        if (!large.isAnswered(number) && isOver()) {
+        if (!large.isAnswered(number) && (closing || hasEnded())) {
             takeLast();
             if (!large.isAnswered(number)) {
                 requireUsable();
@@ -289,8 +290,16 @@ public final class Connection implements ReceiveBuffer.Owner {
         }
     }
 
-    /** Ends the connection on both sides, and frees what this side has. */
-    void close() throws RdmaException {
+    /** Waits until nothing is in flight, ends the connection on both sides, and frees what this side has. */
+    void close() throws RdmaException, InterruptedException {
+        loop.lock.lock();
+        try {
+            closing = true;
+            loop.wake(member);
+            await((mine, none) -> hasEnded() || ring.free() == settings.sendBuffers() && large.isIdle(), 0);
+        } finally {
+            loop.lock.unlock();
+        }
         end();
         peer.end();
         if (closed) {

@@ -120,6 +120,19 @@ class LargeMessagesInterleavingTest {
         });
     }
 
+    @Test
+    void bothSidesCloseWhileBothSend() throws Exception {
+        Interleavings.explore(threads -> {
+            Connection one = connect(2, 1);
+            for (Connection side : new Connection[] {one, one.peer()}) {
+                threads.start("sender", () -> untilTheEnd(() -> side.sendLarge(1)));
+                threads.start("closer", side::close);
+            }
+            threads.join();
+            close(one);
+        });
+    }
+
     private static void untilTheEnd(Interleavings.Action action) throws Exception {
         try {
             action.run();

@@ -289,6 +289,39 @@ class LargeMessagesDeviceTest {
     }
 
     @Test
+    void aCloseWaitsUntilThePeerHasRead() throws Exception {
+        connect(TWO.toBuilder().linger(Peers.TIMEOUT).build(), TWO);
+        List<CompletableFuture<Void>> sent = List.of(client.async().send(region, 0, LARGE),
+                client.async().send(region, 1, LARGE));
+        try (Background<Void> closing = Background.run(client::close)) {
+            closing.awaitAsleep();
+            assertReceives(0, LARGE);
+            assertReceives(1, LARGE);
+            closing.result();
+        }
+        for (CompletableFuture<Void> each : sent) {
+            Flavour.get(each);
+        }
+    }
+
+    /** Otherwise each side would wait for the other one. */
+    @Test
+    void aCloseDuringAReadAnswersIt() throws Exception {
+        connect(TWO, TWO.toBuilder().linger(Peers.TIMEOUT).build());
+        int room = server.queue().free();
+        CompletableFuture<Void> sent = client.async().send(region, 0, LARGE);
+        while (server.large().missing() == null) {
+            assertThat(server.tryReceive()).isNull();
+        }
+        // Nobody takes the completion of the read that begins now but the close.
+        while (server.queue().free() == room) {
+            Thread.yield();
+        }
+        server.close();
+        Flavour.get(sent);
+    }
+
+    @Test
     void whoWaitsForAPeerThatClosesIsTold() throws Exception {
         CompletableFuture<Void> sent = client.async().send(region, 0, LARGE);
         CompletableFuture<RdmaException> queued = new CompletableFuture<>();
