@@ -219,7 +219,8 @@ final class SendQueue extends BiasedLock {
     }
 
     static WorkRequestException refused(String function, int error, int index, Lifetime life) {
-        int errno = Math.abs(error);
+        // libmthca returns -1. What else it refuses so was checked before: its queue is full.
+        int errno = error == -1 ? Rdma.ENOMEM() : Math.abs(error);
         return new WorkRequestException(function, errno, Errno.name(errno),
                 Failures.message(function, errno, "request " + index + " on " + life), index);
     }

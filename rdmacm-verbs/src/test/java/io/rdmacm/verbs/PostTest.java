@@ -216,6 +216,20 @@ class PostTest {
         stack.queuePair().postReceive(receives.get(0));
     }
 
+    /** As libmthca does, which leaves errno alone: what else it refuses so, was checked before. */
+    @Test
+    void aDriverThatReturnsMinusOneHasAFullQueue() throws RdmaException {
+        FakeVerbs.fail("post_send", -1);
+        FakeVerbs.fail("post_recv", -1);
+
+        assertThatExceptionOfType(WorkRequestException.class)
+                .isThrownBy(() -> stack.queuePair().postSend(sends.get(0)))
+                .withMessageContainingAll("ENOMEM", "is the send queue full?");
+        assertThatExceptionOfType(WorkRequestException.class)
+                .isThrownBy(() -> stack.queuePair().postReceive(receives.get(0)))
+                .withMessageContainingAll("ENOMEM", "is the receive queue full?");
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"NULL", "UNTOUCHED"})
     void aRequestThatTheDriverDoesNotNameIsTheFirst(FakeVerbs.BadRequest how) {
