@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.internal.engine.Stack;
@@ -113,12 +114,12 @@ public final class ConnectionRequest implements AutoCloseable {
     }
 
     /**
-     * Rejects the connection.
+     * Rejects the connection. Has no effect on a peer that has given up.
      *
      * @param privateData sent to the peer, at most 148 bytes
      * @throws IllegalArgumentException when it is longer; the request can still be answered then
      * @throws IllegalStateException when the request was already accepted or rejected
-     * @throws RdmaException EINVAL when the peer gives up at the same moment
+     * @throws RdmaException when C cannot destroy the id of the request
      */
     public void reject(byte[] privateData) throws RdmaException {
         int limit = PortSpace.TCP.maxRejectPrivateData();
@@ -130,6 +131,11 @@ public final class ConnectionRequest implements AutoCloseable {
         try {
             if (!isDead()) {
                 link.id().reject(privateData);
+            }
+        } catch (RdmaException e) {
+            // The peer has given up, which no event reports.
+            if (e.errno() != Rdma.EINVAL()) {
+                throw e;
             }
         } finally {
             link.close();

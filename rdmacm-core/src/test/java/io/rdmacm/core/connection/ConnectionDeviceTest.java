@@ -43,6 +43,8 @@ import io.rdmacm.verbs.work.RemoteMemory;
 import io.rdmacm.verbs.work.WorkCompletionException;
 import io.rdmacm.verbs.work.WorkCompletionStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What connections carry, and how they begin and end. */
 @RequiresRdma
@@ -134,6 +136,24 @@ class ConnectionDeviceTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aRequestOfAPeerThatHasGoneIsAnsweredAllTheSame(boolean accept) throws Exception {
+        try (Peers peers = new Peers(); EventChannel channel = EventChannel.open()) {
+            End gone = new End(Loopback.resolved(channel, peers.listener.address()));
+            gone.id.connect(ConnectionParameters.defaults());
+            try (ConnectionRequest request = peers.listener.nextRequest(Peers.TIMEOUT)) {
+                gone.close();
+                if (accept) {
+                    assertThatThrownBy(() -> request.accept(Peers.TIMEOUT)).isInstanceOf(RdmaException.class);
+                } else {
+                    request.reject(new byte[0]);
+                }
+            }
+            peers.connect().close();
+        }
+    }
+
     @Test
     void aRequestThatIsClosedUnansweredIsRejected() throws Exception {
         try (Peers peers = new Peers(); Background<Connection> connecting = Background.call(
@@ -178,21 +198,23 @@ class ConnectionDeviceTest {
         }
     }
 
-    @Test
-    void aSlowReceiverSlowsTheSenderAndLosesNothing() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aSlowReceiverSlowsTheSenderAndLosesNothing(boolean clientSends) throws Exception {
         RdmaTestDevice.assumeNotIwarp("a message that finds no receive ends the connection");
         ConnectionSettings settings = ConnectionSettings.builder().receiveBuffers(2).sendBuffers(2).messageSize(64)
                 .build();
         try (Peers peers = new Peers(4, settings); Peers.Pair pair = peers.connect(settings);
                 Background<Void> sending = Background.run(() -> {
                     for (int i = 0; i < 40; i++) {
-                        pair.client().send(bytes("" + i), Peers.TIMEOUT);
+                        (clientSends ? pair.client() : pair.server()).send(bytes("" + i), Peers.TIMEOUT);
                     }
                 })) {
+            Connection receiver = clientSends ? pair.server() : pair.client();
             // both buffers of the receiver are held, two messages more are on their way
-            Message first = pair.server().receive(Peers.TIMEOUT);
-            Message second = pair.server().receive(Peers.TIMEOUT);
-            assertThatThrownBy(() -> pair.server().receive(Duration.ofMillis(50)))
+            Message first = receiver.receive(Peers.TIMEOUT);
+            Message second = receiver.receive(Peers.TIMEOUT);
+            assertThatThrownBy(() -> receiver.receive(Duration.ofMillis(50)))
                     .isInstanceOf(RdmaTimeoutException.class);
             assertThat(sending.isDone()).isFalse();
             assertThat(first.toArray()).isEqualTo(bytes("0"));
@@ -202,7 +224,7 @@ class ConnectionDeviceTest {
             first.close();
             assertThatThrownBy(first::memory).isInstanceOf(IllegalStateException.class);
             for (int i = 2; i < 40; i++) {
-                try (Message message = pair.server().receive(Peers.TIMEOUT)) {
+                try (Message message = receiver.receive(Peers.TIMEOUT)) {
                     assertThat(message.toArray()).isEqualTo(bytes("" + i));
                 }
             }
@@ -289,6 +311,25 @@ class ConnectionDeviceTest {
             assertThat(message).hasToString("Message[10 bytes]");
             message.close();
             assertThat(message).hasToString("Message (closed)");
+        }
+    }
+
+    @Test
+    void messagesThatAreHeldWhenTheirConnectionFailsCanBeClosed() throws Exception {
+        try (Peers peers = new Peers(); Peers.Pair pair = peers.connect(); MemoryRegion region =
+                pair.server().protectionDomain().allocate(8, AccessFlag.LOCAL_WRITE)) {
+            List<Message> held = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                pair.client().send(bytes("held " + i), Peers.TIMEOUT);
+                held.add(pair.server().receive(Peers.TIMEOUT));
+            }
+            RemoteMemory none = new RemoteMemory(1 << 20, 1, 8);
+            assertThatThrownBy(() -> pair.server().write(region, 0, 8, none, Peers.TIMEOUT))
+                    .isInstanceOf(RdmaException.class);
+            for (int i = 0; i < 5; i++) {
+                assertThat(held.get(i).toArray()).isEqualTo(bytes("held " + i));
+                held.get(i).close();
+            }
         }
     }
 
