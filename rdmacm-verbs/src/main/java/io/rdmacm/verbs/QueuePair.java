@@ -315,7 +315,8 @@ public class QueuePair extends NativeObject {
             long struct = arena.allocate(ibv_qp_attr.layout()).address();
             QueuePairStructs.write(wanted, struct);
             int mask = QueuePairStructs.mask(wanted);
-            Lifetime.Destroyer change = () -> Check.returned(MODIFY_QP, MODIFY_QP.callInt(address(), struct, mask));
+            Lifetime.Destroyer change = () ->
+                    Check.returned(MODIFY_QP, wanted, MODIFY_QP.callInt(address(), struct, mask));
             if (wanted.has(QueuePairAttribute.STATE) && wanted.state() == QueuePairState.RESET) {
                 requireResettable();
                 removeCompletions(change);

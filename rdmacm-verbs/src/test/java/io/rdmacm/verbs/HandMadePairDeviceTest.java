@@ -2,6 +2,7 @@
 package io.rdmacm.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 
@@ -9,6 +10,7 @@ import io.rdmacm.verbs.address.AckTimeout;
 import io.rdmacm.verbs.address.AddressAttributes;
 import io.rdmacm.verbs.address.Rate;
 import io.rdmacm.verbs.device.AsyncEventType;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.queue.QueuePairAttributes;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.QueuePairType;
@@ -53,6 +55,37 @@ class HandMadePairDeviceTest {
                 assertThat(sent.status()).isEqualTo(WorkCompletionStatus.SUCCESS);
                 assertThat(sent.workRequestId()).isEqualTo(5);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 0x8000_0000L, 1L << 32, Long.MAX_VALUE})
+    void everyBitOfAnIdComesBack(long id) throws Exception {
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).build()) {
+            pair.b().post(pair.b().receive(0).id(id).data(pair.b().region(), 0, 8));
+            pair.b().post(pair.b().receive(1).id(~id).data(pair.b().region(), 0, 8));
+            pair.a().queuePair().postSend(pair.a().request(0).id(id).data(pair.a().region(), 0, 8));
+            assertThat(pair.a().completion().workRequestId()).isEqualTo(id);
+            assertThat(pair.b().completion().workRequestId()).isEqualTo(id);
+
+            pair.b().queuePair().modifyToError();
+            assertThat(pair.b().completion()).satisfies(
+                    flushed -> assertThat(flushed.status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR),
+                    flushed -> assertThat(flushed.workRequestId()).isEqualTo(~id));
+        }
+    }
+
+    @Test
+    void aRefusedChangeIsToldWithItsAttributes() throws Exception {
+        RdmaTestDevice.assumeConnectedByHand();
+        try (HandMadePair pair = HandMadePair.of(QueuePairType.RC).unconnected().build()) {
+            QueuePair queuePair = pair.a().queuePair();
+            queuePair.modify(pair.toInit());
+            AddressAttributes noGid = AddressAttributes.builder().port(HandMadePair.PORT).build();
+            QueuePairAttributes rtr = pair.toRtr(pair.b().queuePair().number()).toBuilder().path(noGid).build();
+            assertThatThrownBy(() -> queuePair.modify(rtr)).isInstanceOf(RdmaException.class)
+                    .hasMessageStartingWith("ibv_modify_qp (").hasMessageContainingAll("STATE=RTR", "PATH_MTU=1024",
+                            "globalRoute=Optional.empty", "): EINVAL");
         }
     }
 

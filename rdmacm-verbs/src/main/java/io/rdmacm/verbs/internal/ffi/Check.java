@@ -23,9 +23,14 @@ public final class Check {
 
     /** Checks the result of a function that returns 0 on success, and otherwise the error number, possibly negated. */
     public static void returned(NativeFunction function, int result) throws RdmaException {
+        returned(function, "", result);
+    }
+
+    /** Like {@link #returned(NativeFunction, int)}, with what the function was called for. */
+    public static void returned(NativeFunction function, Object detail, int result) throws RdmaException {
         if (result != 0) {
             // Old providers return -1 and set errno, although they should return the error number.
-            throw Failures.of(function.name(), result == -1 ? Errno.last() : Math.abs(result));
+            throw Failures.of(function.name(), result == -1 ? Errno.last() : Math.abs(result), detail.toString());
         }
     }
 

@@ -171,7 +171,7 @@ class QueuePairStructsTest {
             FakeVerbs.fail("ibv_modify_qp", Rdma.ENXIO());
             assertThatExceptionOfType(RdmaException.class)
                     .isThrownBy(() -> stack.queuePair().modify(QueuePairAttributes.toReset()))
-                    .withMessageStartingWith("ibv_modify_qp: ENXIO");
+                    .withMessageMatching("ibv_modify_qp \\(QueuePairAttributes\\{.*}\\): ENXIO.*");
         } finally {
             FakeVerbs.call("fake_query_answer", 0);
         }
