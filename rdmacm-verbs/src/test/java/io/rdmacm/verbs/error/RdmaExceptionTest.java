@@ -57,6 +57,14 @@ class RdmaExceptionTest {
         assertThat(exception.errnoName()).isEqualTo("errno 99999");
     }
 
+    /** Libraries forget to set errno, which is 0 then. */
+    @Test
+    void aFailureWithoutAReasonIsNotCalledASuccess() {
+        RdmaException failure = Failures.of("ibv_reg_mr", 0, "1 byte");
+        assertThat(failure).hasMessage("ibv_reg_mr (1 byte): it failed, and does not say why");
+        assertThat(failure.errno()).isZero();
+    }
+
     @Test
     void anErrorWithoutANumberHasNoName() {
         RdmaException exception = new RdmaException("poll", "gone");

@@ -17,7 +17,7 @@ public final class Failures {
      * otherwise {@link RdmaException}.
      *
      * @param function the name of the C function
-     * @param errno its error number, positive
+     * @param errno its error number; 0 if it has given none
      */
     public static RdmaException of(String function, int errno) {
         return of(function, errno, "");
@@ -27,10 +27,13 @@ public final class Failures {
      * Like {@link #of(String, int)}, with a detail for the message.
      *
      * @param function the name of the C function
-     * @param errno its error number, positive
+     * @param errno its error number; 0 if it has given none
      * @param detail what the function was called for; may be empty
      */
     public static RdmaException of(String function, int errno, String detail) {
+        if (errno == 0) {
+            return new RdmaException(function, called(function, detail) + ": it failed, and does not say why");
+        }
         String name = Errno.name(errno);
         String message = message(function, errno, detail);
         if (isUnsupported(errno)) {
@@ -55,7 +58,11 @@ public final class Failures {
      * @param detail what the function was called for; may be empty
      */
     public static String message(String function, int errno, String detail) {
-        return function + (detail.isEmpty() ? "" : " (" + detail + ")") + ": " + Errno.name(errno) + ", "
-                + Errno.text(errno) + Hints.of(function, errno);
+        return called(function, detail) + ": " + Errno.name(errno) + ", " + Errno.text(errno)
+                + Hints.of(function, errno);
+    }
+
+    private static String called(String function, String detail) {
+        return function + (detail.isEmpty() ? "" : " (" + detail + ")");
     }
 }
