@@ -10,13 +10,19 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
+import io.rdmacm.verbs.CompletionQueue;
+import io.rdmacm.verbs.ProtectionDomain;
+import io.rdmacm.verbs.QueuePairInitAttributes;
+import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.ffi.Hints;
+import io.rdmacm.verbs.queue.QueuePairType;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -105,6 +111,18 @@ class CmIdDeviceTest {
     }
 
     @Test
+    void aBacklogOfZeroIsThatOfTheKernel() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId listener = CmId.open(channel, PortSpace.TCP)) {
+            listener.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            listener.listen(0);
+            try (End client = new End(Loopback.resolved(channel, listener.localAddress()))) {
+                client.id.connect(ConnectionParameters.defaults());
+                channel.await(listener, CmEventType.CONNECT_REQUEST, Loopback.TIMEOUT).close();
+            }
+        }
+    }
+
+    @Test
     void aPortInUseIsNotAnAddressThatIsMissing() throws Exception {
         try (Loopback loopback = new Loopback(); CmId wildcard = CmId.open(loopback.channel, PortSpace.TCP)) {
             assertThatThrownBy(() -> wildcard.bindAddress(new InetSocketAddress(loopback.address().getPort())))
@@ -128,6 +146,47 @@ class CmIdDeviceTest {
             id.bindAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             assertThatThrownBy(() -> id.listen(1)).isInstanceOf(RdmaException.class)
                     .hasMessageContainingAll("ENODEV", " serves ", RdmaTestDevice.get().ipv4().getHostAddress());
+        }
+    }
+
+    /** C would follow a null pointer. */
+    @Test
+    void whatNeedsADeviceIsRefusedByAnIdWithoutOne() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP);
+                ProtectionDomain domain = RdmaDevices.list().getFirst().allocateProtectionDomain();
+                CompletionQueue queue = domain.context().createCompletionQueue(4)) {
+            id.bindAddress(new InetSocketAddress(0));
+            QueuePairInitAttributes attributes = QueuePairInitAttributes.builder().type(QueuePairType.UD)
+                    .completionQueue(queue).build();
+            for (ThrowingCallable call : List.<ThrowingCallable>of(id::context, id::devicePort,
+                    () -> id.createQueuePair(domain, attributes), () -> id.createSharedReceiveQueue(domain,
+                            SharedReceiveQueueInitAttributes.builder().build()))) {
+                assertThatThrownBy(call).isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("not bound to a device");
+            }
+            assertThatThrownBy(() -> id.joinMulticast(new InetSocketAddress("239.1.2.3", 0)))
+                    .isInstanceOfAny(IllegalStateException.class, RdmaException.class);
+        }
+    }
+
+    /** Rejecting is what is left to a server that could not accept. */
+    @Test
+    void aRequestThatCouldNotBeAcceptedIsRejected() throws Exception {
+        byte[] reason = random(20);
+        try (Loopback loopback = new Loopback(); EventChannel channel = EventChannel.open();
+                End client = new End(loopback.resolved(channel))) {
+            client.id.connect(ConnectionParameters.defaults());
+            try (End server = new End(loopback.request())) {
+                assertThatThrownBy(() -> server.id.accept(ConnectionParameters.builder().responderResources(254)
+                        .build())).isInstanceOf(RdmaException.class);
+                assertThat(server.id.state()).isEqualTo(CmIdState.REQUESTED);
+                server.id.reject(reason);
+                assertThatThrownBy(() -> server.id.accept(ConnectionParameters.defaults()))
+                        .isInstanceOf(IllegalStateException.class);
+            }
+            assertThatExceptionOfType(RejectedException.class)
+                    .isThrownBy(() -> channel.await(client.id, CmEventType.ESTABLISHED, Loopback.TIMEOUT))
+                    .satisfies(e -> assertThat(e.privateData()).startsWith(reason));
         }
     }
 

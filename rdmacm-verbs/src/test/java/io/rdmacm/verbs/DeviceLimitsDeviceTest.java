@@ -100,6 +100,15 @@ class DeviceLimitsDeviceTest {
         assertRefused(() -> pair.a().sharedReceiveQueue().resize(requests + 1), requests + " requests");
     }
 
+    @Test
+    @Covers("ibv_create_qp")
+    void receivesThatASharedQueueTakesCountNothing() throws RdmaException {
+        QueuePairInitAttributes shared = attributes().sharedReceiveQueue(pair.a().sharedReceiveQueue())
+                .maxReceiveRequests(device.maxQueuePairRequests() + 1)
+                .maxReceiveScatterGather(device.maxScatterGather() + 1).build();
+        pair.domain().createQueuePair(shared).close();
+    }
+
     /** No device tells how much inline data it takes, and C says EINVAL. */
     @Test
     @Covers("ibv_create_qp")

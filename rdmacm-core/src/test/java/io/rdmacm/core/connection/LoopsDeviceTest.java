@@ -93,6 +93,37 @@ class LoopsDeviceTest {
         }
     }
 
+    /** Nobody takes a completion until all are there: the queues have room for them. */
+    @Test
+    void theQueuesOfALoopHoldTheCompletionsOfAllItsConnections() throws Exception {
+        int connections = 40;
+        int messages = 16;
+        AtomicInteger arrived = new AtomicInteger();
+        ConnectionHandler counter = new ConnectionHandler() {
+            @Override
+            public void onMessage(Connection connection, Message message) {
+                arrived.incrementAndGet();
+            }
+        };
+        try (Peers peers = new Peers(); ConnectionLoop loop = peers.servers.openLoop(address(peers),
+                LoopSettings.defaults())) {
+            Listener listener = serve(peers, loop, counter);
+            for (int i = 0; i < connections; i++) {
+                Connection client = peers.clients.connect(listener.address(), Peers.TIMEOUT);
+                for (int j = 0; j < messages; j++) {
+                    client.send(new byte[] {1}, Peers.TIMEOUT);
+                }
+                // waits until the peer's device has them
+                client.disconnect(Peers.TIMEOUT);
+            }
+            while (loop.progress() > 0) {
+                assertThat(arrived.get()).isLessThanOrEqualTo(connections * messages);
+            }
+            assertThat(arrived).hasValue(connections * messages);
+            peers.servers.close();
+        }
+    }
+
     @Test
     void nothingToDo() throws Exception {
         try (Peers peers = new Peers(); ConnectionLoop loop = peers.servers.openLoop(address(peers),

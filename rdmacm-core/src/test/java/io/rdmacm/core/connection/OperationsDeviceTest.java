@@ -238,6 +238,16 @@ class OperationsDeviceTest {
         assertThat(remote.memory().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(Long.MAX_VALUE + 7);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void theLastEightBytesAreChanged(Flavour flavour) throws Exception {
+        RemoteMemory last = remote.remoteMemory().slice(SIZE - Long.BYTES);
+        remote.memory().set(ValueLayout.JAVA_LONG, SIZE - Long.BYTES, 1);
+        assertThat(flavour.fetchAndAdd(client, last, 2)).isEqualTo(1);
+        assertThat(flavour.compareAndSwap(client, last, 3, -4)).isEqualTo(3);
+        assertThat(remote.memory().get(ValueLayout.JAVA_LONG, SIZE - Long.BYTES)).isEqualTo(-4);
+    }
+
     /** More than there are buffers, so that each of them is given back. */
     @ParameterizedTest
     @EnumSource

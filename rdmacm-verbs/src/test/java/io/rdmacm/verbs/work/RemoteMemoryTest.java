@@ -63,6 +63,13 @@ class RemoteMemoryTest {
     }
 
     @Test
+    void aKeyOfZeroIsAKey() {
+        RemoteMemory memory = new RemoteMemory(0x1000, 0, 8);
+        assertThat(RemoteMemory.decode(memory.encode())).isEqualTo(memory).isNotEqualTo(RemoteMemory.NONE);
+        assertThat(memory.slice(4, 4).key()).isZero();
+    }
+
+    @Test
     void slicesAreWithinTheMemory() {
         assertThat(MEMORY.slice(8, 16)).isEqualTo(new RemoteMemory(0x0102030405060710L, 0x900a0b0c, 16));
         assertThat(MEMORY.slice(0x1000)).isEqualTo(new RemoteMemory(0x0102030405061708L, 0x900a0b0c, 0));
