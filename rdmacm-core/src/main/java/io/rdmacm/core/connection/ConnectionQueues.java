@@ -105,7 +105,7 @@ final class ConnectionQueues {
     }
 
     /** Hands the completions of the queue pair to a connection from now on. */
-    void attach(Connection connection) {
+    void attach(Connection connection) throws RdmaException {
         loop.add(number, connection.member());
     }
 

@@ -174,9 +174,15 @@ public final class Loop implements Wait.Source {
         }
     }
 
-    /** Adds a member, to whom its completions are handed from now on. */
-    public void add(int queuePairNumber, Member member) {
+    /**
+     * Adds a member, to whom its completions are handed from now on. A device may give it the number of a queue pair
+     * that was destroyed, but whose member was not removed yet: what is left of that one goes there first.
+     */
+    public void add(int queuePairNumber, Member member) throws RdmaException {
         try (var _ = lock.hold()) {
+            if (members.get(queuePairNumber) != null) {
+                boolean ignored = takeAll();
+            }
             members.put(queuePairNumber, member);
         }
     }

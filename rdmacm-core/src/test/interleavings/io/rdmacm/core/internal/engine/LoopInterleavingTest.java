@@ -31,7 +31,7 @@ class LoopInterleavingTest {
         // thrown by the next call of the handler, or when the next completion is taken
         Error error;
 
-        Peer(Loop loop, int number, boolean handled) {
+        Peer(Loop loop, int number, boolean handled) throws RdmaException {
             this.loop = loop;
             this.handled = handled;
             loop.add(number, this);
