@@ -230,6 +230,15 @@ class PostTest {
                 .withMessageContainingAll("ENOMEM", "is the receive queue full?");
     }
 
+    @Test
+    void aNegativeNumberIsThatOfTheError() {
+        FakeVerbs.fail("post_send", -Rdma.EINVAL());
+
+        assertThatExceptionOfType(WorkRequestException.class)
+                .isThrownBy(() -> stack.queuePair().postSend(sends.get(0)))
+                .satisfies(e -> assertThat(e.errno()).isEqualTo(Rdma.EINVAL()));
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"NULL", "UNTOUCHED"})
     void aRequestThatTheDriverDoesNotNameIsTheFirst(FakeVerbs.BadRequest how) {
