@@ -238,13 +238,14 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
         if (!lent.isEmpty()) {
             lent.release(stream.releasedBytes());
         }
-        if (writePending && (ready & RdmaStream.WRITABLE) != 0) {
-            any = true;
-            ((StreamUnsafe) unsafe()).flushNow();
-        }
-        if (isOpen() && isReadPending() && (ready & RdmaStream.READABLE) != 0) {
+        // First, because a write fails when the peer has ended, and closes the channel with what was not read.
+        if (isReadPending() && (ready & RdmaStream.READABLE) != 0) {
             any = true;
             read0();
+        }
+        if (isOpen() && writePending && (ready & RdmaStream.WRITABLE) != 0) {
+            any = true;
+            ((StreamUnsafe) unsafe()).flushNow();
         }
         return any;
     }

@@ -3,9 +3,11 @@ package io.rdmacm.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -89,6 +91,128 @@ class HalfCloseDeviceTest {
             assertThat(write.cause()).isInstanceOf(ChannelOutputShutdownException.class);
 
             LoopThread.awaitAsleep(pair.client().eventLoop());
+        }
+    }
+
+    /** Nobody reads by itself, but the program asks again and again. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void withoutAutoreadTheEndIsToldOnceAndTheLoopSleeps(Loops loops) throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(loops,
+                server -> server.childOption(ChannelOption.AUTO_READ, false)
+                        .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true), client -> { })) {
+            pair.client().shutdownOutput().sync();
+            pair.server().read();
+            assertThat(pair.atServer().next()).isEqualTo("end");
+            for (int i = 0; i < 10; i++) {
+                pair.server().read();
+                pair.server().eventLoop().submit(() -> { }).sync();
+            }
+            LoopThread.awaitAsleep(pair.server().eventLoop());
+            assertThat(pair.atServer().events()).isEmpty();
+            assertThat(pair.server().isActive()).isTrue();
+        }
+    }
+
+    /** As over TCP, who does not read learns of the end by a read only; what was sent before it arrives first. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void withoutAutoreadNothingIsLostWhenThePeerCloses(Loops loops) throws Exception {
+        byte[] data = ChannelPair.data(4, 50_000);
+        try (ChannelPair pair = ChannelPair.connect(loops,
+                server -> server.childOption(ChannelOption.AUTO_READ, false), client -> { })) {
+            pair.client().writeAndFlush(Unpooled.wrappedBuffer(data)).sync();
+            pair.client().close().sync();
+            LoopThread.awaitAsleep(pair.server().eventLoop());
+            assertThat(pair.atServer().events()).isEmpty();
+            while (pair.atServer().events().isEmpty()) {
+                pair.server().read();
+                pair.server().eventLoop().submit(() -> { }).sync();
+            }
+            assertThat(pair.atServer().next()).isEqualTo("inactive");
+            assertThat(pair.atServer().received()).isEqualTo(data);
+        }
+    }
+
+    /** A server that refuses a request before all of it was sent: its answer is read although the write fails. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void anAnswerIsReadAlthoughTheRestOfTheRequestCannotBeWritten(Loops loops) throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(loops, server -> server.childOption(ChannelOption.AUTO_READ, false),
+                client -> { })) {
+            ChannelFuture request = pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
+            assertThat(pair.atClient().next()).isEqualTo("not writable");
+            CountDownLatch closed = new CountDownLatch(1);
+            // The loop of the client learns of both at once.
+            pair.client().eventLoop().execute(() -> await(closed));
+            pair.server().writeAndFlush(ByteBufUtil.writeUtf8(ByteBufAllocator.DEFAULT, "too large")).sync();
+            pair.server().close().sync();
+            closed.countDown();
+            assertThat(request.await(SECONDS * 1000)).isTrue();
+            assertThat(request.cause()).isInstanceOf(IOException.class);
+            assertThat(pair.client().closeFuture().await(SECONDS * 1000)).isTrue();
+            assertThat(new String(pair.atClient().received(), StandardCharsets.UTF_8)).isEqualTo("too large");
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The same for a program that reads when it wants to, and closes by itself. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void anAnswerCanBeReadAfterTheRequestHasFailed(Loops loops) throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(loops, server -> server.childOption(ChannelOption.AUTO_READ, false),
+                client -> client.option(ChannelOption.AUTO_READ, false).option(ChannelOption.AUTO_CLOSE, false)
+                        .option(ChannelOption.ALLOW_HALF_CLOSURE, true))) {
+            ChannelFuture request = pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
+            assertThat(pair.atClient().next()).isEqualTo("not writable");
+            pair.server().writeAndFlush(ByteBufUtil.writeUtf8(ByteBufAllocator.DEFAULT, "too large")).sync();
+            pair.server().close().sync();
+            assertThat(request.await(SECONDS * 1000)).isTrue();
+            assertThat(request.cause()).isInstanceOf(IOException.class);
+            assertThat(pair.client().isOpen()).isTrue();
+            pair.client().read();
+            assertThat(new String(pair.atClient().received(9), StandardCharsets.UTF_8)).isEqualTo("too large");
+        }
+    }
+
+    /** SO_LINGER is for closing. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void aChannelThatLingersReadsAfterItHasShutDownItsOutput(Loops loops) throws Exception {
+        try (ChannelPair pair = ChannelPair.connect(loops,
+                server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true),
+                client -> client.option(ChannelOption.SO_LINGER, 200))) {
+            pair.client().shutdownOutput().sync();
+            assertThat(pair.atServer().next()).isEqualTo("end");
+            pair.server().writeAndFlush(ByteBufUtil.writeUtf8(ByteBufAllocator.DEFAULT, "still here")).sync();
+            assertThat(new String(pair.atClient().received(10), StandardCharsets.UTF_8)).isEqualTo("still here");
+            pair.server().close().sync();
+            assertThat(pair.atClient().next()).isEqualTo("inactive");
+        }
+    }
+
+    /** What was written is delivered, and the event loop does something else meanwhile. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void aChannelThatLingersDoesNotHoldUpItsLoop(Loops loops) throws Exception {
+        byte[] data = ChannelPair.data(7, 30_000);
+        try (ChannelPair pair = ChannelPair.connect(loops, server -> server.childOption(ChannelOption.AUTO_READ, false),
+                client -> client.option(ChannelOption.SO_LINGER, 200))) {
+            pair.client().writeAndFlush(Unpooled.wrappedBuffer(data)).sync();
+            ChannelFuture closing = pair.client().close();
+            pair.client().eventLoop().submit(() -> { }).sync();
+            LoopThread.awaitAsleep(pair.client().eventLoop());
+            pair.server().config().setAutoRead(true);
+            assertThat(pair.atServer().received(data.length)).isEqualTo(data);
+            closing.sync();
+            assertThat(pair.atClient().next()).isEqualTo("inactive");
         }
     }
 
