@@ -147,8 +147,12 @@ final class PlainServer extends SocketImpl {
 
     @Override
     protected void accept(SocketImpl socket) throws IOException {
+        if (!(socket instanceof PlainSocket ours)) {
+            throw new SocketException("cannot accept a socket with an implementation of its own, a "
+                    + socket.getClass().getName());
+        }
         Socket next = rdma == null ? acceptTcp() : take();
-        ((PlainSocket) socket).accepted(next);
+        ours.accepted(next);
         shared.connections().add(Connections.Kind.ACCEPT, next.getChannel() != null, next.getLocalSocketAddress(),
                 next.getRemoteSocketAddress(), "");
     }

@@ -20,6 +20,7 @@ import io.rdmacm.sockets.forked.LocalProgram;
 import io.rdmacm.sockets.forked.ManyChannelsProgram;
 import io.rdmacm.sockets.forked.PlainEndsProgram;
 import io.rdmacm.sockets.forked.PlainProgram;
+import io.rdmacm.sockets.forked.TlsProgram;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
@@ -135,6 +136,19 @@ class AgentDeviceTest {
         assertThat(asked.errors().lines()).hasSize(1)
                 .allMatch(line -> line.startsWith("rdmacm-sockets: INFO ") && line.contains("cannot load lib"));
         assertThat(SentPackets.count()).isEqualTo(before);
+    }
+
+    @Test
+    void socketsOfTlsAndSubclassesAreServed() throws Exception {
+        AgentJar.assumeTakesDevice();
+        Optional<Long> before = SentPackets.count();
+        ForkedJvm.Result result = ForkedJvm.of(TlsProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS);
+
+        assertThat(result.output().lines()).as(result.errors()).hasSize(14).allMatch(line -> line.endsWith(" true"));
+        if (before.isPresent()) {
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(4 * 300_000 / SentPackets.SIZE);
+        }
     }
 
     @Test
