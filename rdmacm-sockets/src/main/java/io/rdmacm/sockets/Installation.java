@@ -53,9 +53,20 @@ record Installation(Settings settings, DeviceNetworks networks, @Nullable Obstac
 
     /** Decides for this JVM, before {@link #get}. */
     static synchronized Installation set(@Nullable String argument) {
-        String wanted = argument == null || argument.isBlank() ? System.getProperty(Settings.PROPERTY) : argument;
-        instance = decide(wanted);
+        instance = decide(wanted(argument));
         return instance;
+    }
+
+    private static @Nullable String wanted(@Nullable String argument) {
+        return argument == null || argument.isBlank() ? System.getProperty(Settings.PROPERTY) : argument;
+    }
+
+    /** Says so if another argument asks for anything else, such as rules that will not hold. */
+    void compareWith(@Nullable String argument) {
+        Installation other = decide(wanted(argument));
+        if (obstacle == null && !(other.obstacle == null && other.settings.equals(settings))) {
+            say(Level.WARN, "was started before: \"" + argument + "\" has no effect");
+        }
     }
 
     static Installation decide(@Nullable String argument) {

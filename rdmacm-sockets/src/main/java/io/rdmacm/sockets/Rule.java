@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param connects whether it is for connections of clients
  * @param listens whether it is for servers
  * @param network the addresses, null for all
- * @param ports pairs of the first and the last one; empty for all
+ * @param ports the ports, empty for all
  * @param text the line
  */
-record Rule(Action action, boolean connects, boolean listens, @Nullable Network network, List<int[]> ports,
+record Rule(Action action, boolean connects, boolean listens, @Nullable Network network, List<Range> ports,
         String text) {
     private static final int FIELDS = 4;
     private static final int LAST_PORT = 0xFFFF;
@@ -33,6 +33,10 @@ record Rule(Action action, boolean connects, boolean listens, @Nullable Network 
         DENY,
         /** RDMA, or a failure. */
         ONLY
+    }
+
+    /** Ports from the first to the last one. */
+    private record Range(int first, int last) {
     }
 
     /** Parses the lines of a file. */
@@ -71,8 +75,8 @@ record Rule(Action action, boolean connects, boolean listens, @Nullable Network 
                 fields[2].equals("*") ? null : Network.parse(fields[2]), ports(fields[3]), String.join(" ", fields));
     }
 
-    private static List<int[]> ports(String text) {
-        List<int[]> ports = new ArrayList<>();
+    private static List<Range> ports(String text) {
+        List<Range> ports = new ArrayList<>();
         if (!text.equals("*")) {
             for (String part : text.split(",", -1)) {
                 String[] ends = part.split("-", 2);
@@ -81,7 +85,7 @@ record Rule(Action action, boolean connects, boolean listens, @Nullable Network 
                 if (last < first) {
                     throw new IllegalArgumentException("\"" + part + "\" ends before it begins");
                 }
-                ports.add(new int[] {first, last});
+                ports.add(new Range(first, last));
             }
         }
         return ports;
@@ -99,7 +103,7 @@ record Rule(Action action, boolean connects, boolean listens, @Nullable Network 
     boolean isFor(boolean listening, InetSocketAddress address) {
         return (listening ? listens : connects) && (network == null || network.contains(address.getAddress()))
                 && (ports.isEmpty() || ports.stream().anyMatch(
-                        range -> address.getPort() >= range[0] && address.getPort() <= range[1]));
+                        range -> address.getPort() >= range.first && address.getPort() <= range.last));
     }
 
     /**

@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -16,6 +17,8 @@ import org.slf4j.event.Level;
 public final class Start {
     private static final String PROVIDER = "java.nio.channels.spi.SelectorProvider";
     private static final String ASYNCHRONOUS = "java.nio.channels.spi.AsynchronousChannelProvider";
+
+    private static final AtomicBoolean STARTED = new AtomicBoolean();
 
     private Start() {
     }
@@ -29,6 +32,11 @@ public final class Start {
      */
     public static void start(@Nullable String argument, Instrumentation instrumentation)
             throws ReflectiveOperationException {
+        if (STARTED.getAndSet(true)) {
+            // The JVM starts an agent as often as it is named: in JAVA_TOOL_OPTIONS and on the command line.
+            Installation.get().compareWith(argument);
+            return;
+        }
         open(instrumentation);
         Installation installation = Installation.set(argument);
         installation.say();

@@ -151,6 +151,23 @@ class AgentDeviceTest {
         }
     }
 
+    /** By JAVA_TOOL_OPTIONS, and then by the command line with rules, which do not hold. */
+    @Test
+    void theFirstOfTwoAgentsServesAndTheOtherSaysThatItDoesNot() throws Exception {
+        String agent = "-javaagent:" + AgentJar.in(folder);
+        Path rules = Files.writeString(folder.resolve("rules"), "deny both * *");
+        ForkedJvm.Result same = ForkedJvm.of(HttpProgram.class).options(agent + PATIENT, agent + PATIENT)
+                .run("0.0.0.0", ADDRESS);
+        ForkedJvm.Result other = ForkedJvm.of(HttpProgram.class).options(agent + PATIENT, agent + "=" + rules)
+                .run("0.0.0.0", ADDRESS);
+
+        assertThat(same.output().lines()).as(same.errors()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(AgentJar.lines(same)).hasSize(1);
+        assertThat(other.output().lines()).as(other.errors()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(AgentJar.lines(other)).hasSize(2).first().asString().doesNotContain("rules");
+        assertThat(AgentJar.lines(other)).last().asString().startsWith("rdmacm-sockets: WARN ");
+    }
+
     @Test
     void plainSocketsGoOverRdma() throws Exception {
         AgentJar.assumeTakesDevice();
