@@ -16,10 +16,12 @@ import java.util.stream.Stream;
 import com.sun.management.OperatingSystemMXBean;
 import io.rdmacm.sockets.forked.FileTransfersProgram;
 import io.rdmacm.sockets.forked.HttpProgram;
+import io.rdmacm.sockets.forked.IsolatedProgram;
 import io.rdmacm.sockets.forked.LocalProgram;
 import io.rdmacm.sockets.forked.ManyChannelsProgram;
 import io.rdmacm.sockets.forked.PlainEndsProgram;
 import io.rdmacm.sockets.forked.PlainProgram;
+import io.rdmacm.sockets.forked.ReturningProgram;
 import io.rdmacm.sockets.forked.TlsProgram;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.Nightly;
@@ -139,6 +141,23 @@ class AgentDeviceTest {
     }
 
     @Test
+    void aProgramWithItsOwnClassLoaderAndLogManagerGoesOverRdma() throws Exception {
+        AgentJar.assumeTakesDevice();
+        Optional<Path> jar = AgentJar.packaged();
+        assumeTrue(jar.isPresent(), "the jar was not made yet");
+        Optional<Long> before = SentPackets.count();
+        ForkedJvm.Result result = ForkedJvm.of(IsolatedProgram.class).options("-javaagent:" + jar.get() + PATIENT)
+                .classPath(classesOfTests().toString()).run("0.0.0.0", ADDRESS, "127.0.0.1");
+
+        assertThat(result.status()).as(result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(10).allMatch(line -> line.endsWith(" true"));
+        assertThat(AgentJar.lines(result)).hasSize(1);
+        if (before.isPresent()) {
+            assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(PACKETS);
+        }
+    }
+
+    @Test
     void socketsOfTlsAndSubclassesAreServed() throws Exception {
         AgentJar.assumeTakesDevice();
         Optional<Long> before = SentPackets.count();
@@ -149,6 +168,16 @@ class AgentDeviceTest {
         if (before.isPresent()) {
             assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(4 * 300_000 / SentPackets.SIZE);
         }
+    }
+
+    @Test
+    void aProgramThatReturnsEndsWhateverItHasLeftOpen() throws Exception {
+        AgentJar.assumeTakesDevice();
+        ForkedJvm.Result result = ForkedJvm.of(ReturningProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, "127.0.0.1");
+
+        assertThat(result.status()).as(result.output() + result.errors()).isZero();
+        assertThat(result.output().lines()).as(result.errors()).hasSize(4).allMatch(line -> line.endsWith(" true"));
     }
 
     /** By JAVA_TOOL_OPTIONS, and then by the command line with rules, which do not hold. */
@@ -191,7 +220,7 @@ class AgentDeviceTest {
                 .options("-javaagent:" + AgentJar.in(folder) + PATIENT + ",rules:" + rules).run(ADDRESS, nobody);
 
         assertThat(result.status()).as(result.output() + result.errors()).isZero();
-        assertThat(result.output().lines()).hasSize(13).allMatch(line -> line.endsWith(" true"));
+        assertThat(result.output().lines()).hasSize(15).allMatch(line -> line.endsWith(" true"));
     }
 
     private void assertChannels(int connections) throws Exception {
@@ -228,7 +257,7 @@ class AgentDeviceTest {
                 .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, "127.0.0.1");
 
         assertThat(result.status()).as(result.errors()).isZero();
-        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith("true"));
+        assertThat(result.output().lines()).as(result.output()).hasSize(6).allMatch(line -> line.endsWith("true"));
         assertThat(AgentJar.lines(result)).hasSize(1);
         if (before.isPresent()) {
             assertThat(SentPackets.count().orElseThrow() - before.get())

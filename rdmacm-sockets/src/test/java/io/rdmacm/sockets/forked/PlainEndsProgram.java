@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,6 +54,8 @@ public final class PlainEndsProgram {
         ending.await("io.rdmacm.sockets.Race");
         connecting.close();
         print("connect", ending.task.get());
+        print("virtual connect", connectEndsByInterrupt(arguments[1]));
+        print("unresolved", failsWithoutAnAddress());
         System.exit(0);
     }
 
@@ -121,6 +124,32 @@ public final class PlainEndsProgram {
             ending.await("java.net.Socket$Socket");
             ending.thread.interrupt();
             return ending.task.get() && client.isClosed() && accepted.isConnected();
+        }
+    }
+
+    private static boolean connectEndsByInterrupt(String nobody) throws Exception {
+        try (Socket connecting = new Socket()) {
+            Ending ending = new Ending(() -> {
+                try {
+                    connecting.connect(new InetSocketAddress(nobody, 9000));
+                    return null;
+                } catch (IOException e) {
+                    throw Thread.currentThread().isInterrupted() && connecting.isClosed() ? e
+                            : new IllegalStateException(e);
+                }
+            }, Thread.ofVirtual());
+            ending.await("io.rdmacm.sockets.Race");
+            ending.thread.interrupt();
+            return ending.task.get();
+        }
+    }
+
+    private static boolean failsWithoutAnAddress() throws Exception {
+        try (Socket socket = new Socket()) {
+            socket.connect(InetSocketAddress.createUnresolved("nobody.invalid", 9000), 1000);
+            return false;
+        } catch (UnknownHostException e) {
+            return true;
         }
     }
 
