@@ -7,6 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -24,6 +29,7 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.NotYetBoundException;
@@ -34,6 +40,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -46,6 +54,7 @@ import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import jdk.net.ExtendedSocketOptions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -731,6 +740,102 @@ class BlockingChannelsDeviceTest {
             bytes[i] = (byte) (i * 31 + (i >> 10));
         }
         return bytes;
+    }
+
+    /** A system call takes 1024. */
+    @ParameterizedTest
+    @EnumSource
+    void thousandsOfBuffersAreGatheredAndScattered(NioProvider provider) throws Exception {
+        byte[] data = bytes(5000);
+        try (Pair pair = provider.pair()) {
+            ByteBuffer[] sources = single(data);
+            long written = 0;
+            while (written < data.length) {
+                written += pair.client().write(sources);
+            }
+            byte[] back = new byte[data.length];
+            ByteBuffer[] targets = single(back);
+            long read = 0;
+            while (read < back.length) {
+                read += pair.server().read(targets);
+            }
+            assertThat(back).isEqualTo(data);
+        }
+    }
+
+    private static ByteBuffer[] single(byte[] bytes) {
+        ByteBuffer[] buffers = new ByteBuffer[bytes.length];
+        Arrays.setAll(buffers, i -> ByteBuffer.wrap(bytes, i, 1));
+        return buffers;
+    }
+
+    /** 3 GiB, most of which is never touched. */
+    @ParameterizedTest
+    @EnumSource
+    void buffersThatAddUpToMoreThanTwoGigabytes(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair(); Arena arena = Arena.ofConfined();
+                FileChannel file = FileChannel.open(Files.createTempFile("sparse", ""), StandardOpenOption.READ,
+                        StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+            MemorySegment gigabyte = file.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 30, arena);
+            gigabyte.set(ValueLayout.JAVA_BYTE, 1, (byte) 7);
+            ByteBuffer[] three = {gigabyte.asByteBuffer(), gigabyte.asByteBuffer(), gigabyte.asByteBuffer()};
+            pair.client().configureBlocking(false);
+
+            long written = pair.client().write(three);
+            assertThat(written).isPositive().isEqualTo(three[0].position());
+            for (ByteBuffer each : three) {
+                each.clear();
+            }
+            gigabyte.set(ValueLayout.JAVA_BYTE, 1, (byte) 0);
+            long read = pair.server().read(three);
+            assertThat(read).isBetween(2L, written).isEqualTo(three[0].position());
+            assertThat(gigabyte.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) 7);
+        }
+    }
+
+    /** The JDK's own keep one for each thread, as large as the largest. */
+    @Test
+    void largeArraysLeaveNoDirectBuffers() throws Exception {
+        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        try (Pair pair = NioProvider.RDMA.pair()) {
+            long before = direct.getMemoryUsed();
+            try (Background<Void> writing = Background.run(() -> {
+                pair.client().write(ByteBuffer.wrap(bytes(16 * MEBIBYTE)));
+                pair.client().shutdownOutput();
+            })) {
+                ByteBuffer target = ByteBuffer.allocate(16 * MEBIBYTE);
+                while (pair.server().read(target) > 0) {
+                    assertThat(direct.getMemoryUsed() - before).isLessThan(MEBIBYTE);
+                }
+                writing.result();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSocketKnowsItsPeerAfterItsEnd(NioProvider provider) throws Exception {
+        ServerSocketChannel server = provider.listen();
+        try (Pair pair = provider.pair(server)) {
+            Socket socket = pair.client().socket();
+            SocketAddress remote = pair.client().getRemoteAddress();
+            SocketAddress local = pair.client().getLocalAddress();
+            pair.server().close();
+            assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+            assertThat(pair.client().getRemoteAddress()).isEqualTo(remote);
+            pair.client().close();
+            assertThat(socket.getRemoteSocketAddress()).isEqualTo(remote);
+            assertThat(socket.getInetAddress()).isEqualTo(((InetSocketAddress) remote).getAddress());
+            assertThat(socket.getPort()).isEqualTo(((InetSocketAddress) remote).getPort());
+            assertThat(socket.getLocalSocketAddress()).isEqualTo(local);
+            assertThat(socket.getLocalPort()).isEqualTo(((InetSocketAddress) local).getPort());
+            assertThatThrownBy(socket::getTcpNoDelay).isInstanceOf(SocketException.class);
+            assertThatThrownBy(pair.client()::getRemoteAddress).isInstanceOf(ClosedChannelException.class);
+            SocketAddress bound = server.getLocalAddress();
+            server.close();
+            assertThat(server.socket().getLocalSocketAddress()).isEqualTo(bound);
+        }
     }
 
     private static ByteBuffer bytes(String text) {

@@ -12,10 +12,12 @@ import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.IllegalBlockingModeException;
+import java.nio.channels.NoConnectionPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -180,7 +182,7 @@ class SelectorDeviceTest {
     @EnumSource
     void manyShortConnectionsLeaveNothing(NioProvider provider) throws IOException {
         try (ServerSocketChannel server = provider.listen()) {
-            for (int i = 0; i < 300; i++) {
+            for (int i = 0; i < 100; i++) {
                 Pair pair = provider.pair(server);
                 pair.client().close();
                 pair.server().close();
@@ -516,6 +518,148 @@ class SelectorDeviceTest {
         try (Selector selector = provider.get().openSelector(); Pair pair = provider.pair()) {
             assertThatThrownBy(() -> pair.client().register(selector, READ))
                     .isInstanceOf(IllegalBlockingModeException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aKeyThatAnotherThreadCancelsStaysSelected(NioProvider provider) throws Exception {
+        try (Selector selector = provider.get().openSelector(); Pair one = provider.pair();
+                Pair two = provider.pair()) {
+            SelectionKey first = register(one.client(), selector, WRITE);
+            SelectionKey second = register(two.client(), selector, WRITE);
+            while (selector.selectedKeys().size() < 2) {
+                selector.select(LIMIT);
+            }
+            int seen = 0;
+            for (SelectionKey key : selector.selectedKeys()) {
+                Background.run(() -> {
+                    first.cancel();
+                    two.client().close();
+                }).result();
+                assertThat(key.isValid()).isFalse();
+                seen++;
+            }
+            assertThat(seen).isEqualTo(2);
+            assertThat(selector.selectedKeys()).containsExactlyInAnyOrder(first, second);
+            selector.selectNow();
+            assertThat(selector.selectedKeys()).isEmpty();
+        }
+    }
+
+    /** A key changes while its selector is closed: the only failure is that of a key that is no longer valid. */
+    @ParameterizedTest
+    @EnumSource
+    void keysChangeWhileTheirSelectorIsClosed(NioProvider provider) throws Exception {
+        try (Pair pair = provider.pair()) {
+            for (int i = 0; i < 100; i++) {
+                Selector selector = provider.get().openSelector();
+                SelectionKey key = register(pair.client(), selector, READ);
+                try (Background<Void> changing = Background.run(() -> {
+                    try {
+                        while (true) {
+                            key.interestOps(key.interestOps() ^ WRITE);
+                            key.interestOpsOr(READ);
+                            key.interestOpsAnd(READ);
+                        }
+                    } catch (CancelledKeyException e) {
+                        assertThat(key.isValid()).isFalse();
+                    }
+                }); Background<Void> registering = Background.run(() -> {
+                    try {
+                        while (true) {
+                            pair.server().configureBlocking(false);
+                            pair.server().register(selector, WRITE);
+                        }
+                    } catch (ClosedSelectorException | CancelledKeyException e) {
+                        assertThat(key.selector()).isSameAs(selector);
+                    }
+                })) {
+                    selector.selectNow();
+                    selector.close();
+                    changing.result();
+                    registering.result();
+                }
+                assertThat(pair.server().keyFor(selector)).isNull();
+                assertThat(pair.client().isRegistered()).isFalse();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void keysAreCancelledWhileTheirChannelsAreRegistered(NioProvider provider) throws Exception {
+        SocketChannel last = provider.get().openSocketChannel();
+        try (Selector selector = provider.get().openSelector(); Background<Void> cancelling = Background.run(() -> {
+            while (last.isOpen()) {
+                selector.keys().forEach(SelectionKey::cancel);
+                selector.selectNow();
+            }
+        })) {
+            for (int i = 0; i < 1000; i++) {
+                try (SocketChannel channel = provider.get().openSocketChannel()) {
+                    register(channel, selector, READ);
+                }
+            }
+            last.close();
+            cancelling.result();
+            selector.selectNow();
+            assertThat(selector.keys()).isEmpty();
+        }
+    }
+
+    /** A channel that is not connecting is connectable, and then says why it is not. */
+    @ParameterizedTest
+    @EnumSource
+    void aConnectThatDoesNotBeginMayBeginLater(NioProvider provider) throws IOException {
+        try (Selector selector = provider.get().openSelector(); ServerSocketChannel server = provider.listen();
+                SocketChannel client = provider.get().openSocketChannel()) {
+            SelectionKey key = register(client, selector, SelectionKey.OP_CONNECT);
+            assertThatThrownBy(() -> client.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)))
+                    .isInstanceOf(UnresolvedAddressException.class);
+            assertThat(selector.select(LIMIT)).isOne();
+            assertThat(key.isConnectable()).isTrue();
+            assertThatThrownBy(client::finishConnect).isInstanceOf(NoConnectionPendingException.class);
+            if (!client.connect(server.getLocalAddress())) {
+                server.accept().close();
+                selector.selectedKeys().clear();
+                assertThat(selector.select(LIMIT)).isOne();
+                assertThat(client.finishConnect()).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aClosedChannelTellsItsPeerBeforeTheNextSelection(NioProvider provider) throws IOException {
+        try (Selector selector = provider.get().openSelector(); Pair pair = provider.pair()) {
+            register(pair.client(), selector, READ);
+            selector.selectNow();
+            pair.client().close();
+            assertThat(pair.server().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anAcceptedChannelBlocksWhateverItsServerDoes(NioProvider provider) throws IOException {
+        try (Selector selector = provider.get().openSelector(); ServerSocketChannel server = provider.listen()) {
+            server.configureBlocking(false);
+            server.register(selector, SelectionKey.OP_ACCEPT);
+            try (SocketChannel client = provider.get().openSocketChannel()) {
+                client.configureBlocking(false);
+                client.connect(server.getLocalAddress());
+                assertThat(selector.select(LIMIT)).isOne();
+                try (SocketChannel accepted = server.accept()) {
+                    assertThat(accepted.isBlocking()).isTrue();
+                    assertThat(accepted.isRegistered()).isFalse();
+                    while (!client.finishConnect()) {
+                        Thread.yield();
+                    }
+                    client.write(ByteBuffer.allocate(1));
+                    assertThat(accepted.read(ByteBuffer.allocate(2))).isOne();
+                }
+            }
         }
     }
 
