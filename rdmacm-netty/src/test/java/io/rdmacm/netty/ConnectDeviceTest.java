@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -23,8 +24,10 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoopGroup;
 import io.rdmacm.core.RejectedException;
+import io.rdmacm.netty.testing.LoopThread;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
+import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Assumptions;
@@ -172,5 +175,43 @@ class ConnectDeviceTest {
     void noRdmaThere(Loops loops) throws Exception {
         with(loops, group -> assertThat(client(group).connect("127.0.0.1", 4).await().cause())
                 .isInstanceOfAny(ConnectException.class, NoRouteToHostException.class));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatWasNeverActiveIsNotToldToBeInactive(Loops loops) throws Exception {
+        with(loops, group -> {
+            Channel server = server(group, Loops.anyPort());
+            InetSocketAddress free = (InetSocketAddress) server.localAddress();
+            server.close().sync();
+            Recorder refused = new Recorder();
+            ChannelFuture connect = client(group).handler(refused).connect(free).await();
+            connect.channel().closeFuture().sync();
+            Recorder closed = new Recorder();
+            ChannelFuture closing = client(group).handler(closed).connect(Loops.silent());
+            closing.channel().close().sync();
+            group.submit(() -> { }).sync();
+
+            assertThat(refused.events()).isEmpty();
+            assertThat(closed.events()).isEmpty();
+            assertThat(closing.await().cause()).isInstanceOf(ClosedChannelException.class);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void channelsThatAreRegisteredOnlyLetTheLoopSleep(Loops loops) throws Exception {
+        with(loops, group -> {
+            Channel server = new RdmaServerStreamChannel();
+            Channel client = new RdmaStreamChannel();
+            group.register(server).sync();
+            group.register(client).sync();
+            for (int i = 0; i < 10; i++) {
+                server.eventLoop().submit(() -> { }).sync();
+                LoopThread.awaitAsleep(server.eventLoop());
+            }
+            server.close().sync();
+            client.close().sync();
+        });
     }
 }

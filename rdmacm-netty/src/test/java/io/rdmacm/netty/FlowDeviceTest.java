@@ -3,9 +3,15 @@ package io.rdmacm.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
@@ -13,19 +19,24 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.FileRegion;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.util.AbstractReferenceCounted;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
 import io.rdmacm.netty.testing.ChannelPair;
+import io.rdmacm.netty.testing.LoopThread;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -35,6 +46,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FlowDeviceTest {
     @RegisterExtension
     static final LeavesNothing NOTHING = LeavesNothing.behindAfter(ChannelPair::warmUp);
+
+    @TempDir
+    private Path folder;
 
     private static final Duration TIMEOUT = Duration.ofMinutes(4);
     private static final int CHUNK = 10_000;
@@ -132,6 +146,124 @@ class FlowDeviceTest {
             }
         } finally {
             ChannelPair.end(group);
+        }
+    }
+
+    /** Files of no bytes, buffers of no bytes, and those of other lengths. */
+    @ParameterizedTest
+    @EnumSource
+    void whatIsEmptyIsWrittenInItsTurn(Loops loops) throws Exception {
+        byte[] data = ChannelPair.data(5, CHUNK);
+        Path file = Files.write(folder.resolve("file"), data);
+        try (ChannelPair pair = ChannelPair.connect(loops); FileChannel source = FileChannel.open(file)) {
+            Channel client = pair.client();
+            List<ChannelFuture> futures = List.of(client.writeAndFlush(Unpooled.EMPTY_BUFFER),
+                    client.write(new DefaultFileRegion(FileChannel.open(file), 0, 0)),
+                    client.write(Unpooled.buffer(10)),
+                    client.write(new DefaultFileRegion(FileChannel.open(file), 0, CHUNK)),
+                    client.write(new DefaultFileRegion(FileChannel.open(file), CHUNK, 0)),
+                    client.write(Unpooled.compositeBuffer().addComponents(Unpooled.EMPTY_BUFFER)),
+                    client.write(new Doubled(source, CHUNK)),
+                    client.writeAndFlush(Unpooled.EMPTY_BUFFER));
+            for (ChannelFuture future : futures) {
+                assertThat(future.await(TIMEOUT.toMillis())).isTrue();
+                assertThat(future.cause()).isNull();
+            }
+            byte[] received = pair.atServer().received(3 * CHUNK);
+            assertThat(Arrays.copyOf(received, CHUNK)).isEqualTo(data);
+            assertThat(received).hasSize(3 * CHUNK);
+            for (int i = 0; i < CHUNK; i++) {
+                assertThat(received[CHUNK + 2 * i]).isEqualTo(data[i]).isEqualTo(received[CHUNK + 2 * i + 1]);
+            }
+        }
+    }
+
+    /** A region that is longer on the wire than it says, as those that encrypt or frame are. */
+    private static final class Doubled extends AbstractReferenceCounted implements FileRegion {
+        private final ByteBuffer twice;
+        private final int count;
+        private boolean done;
+
+        Doubled(FileChannel file, int count) throws IOException {
+            this.count = count;
+            ByteBuffer once = ByteBuffer.allocate(count);
+            assertThat(file.read(once, 0)).isEqualTo(count);
+            twice = ByteBuffer.allocate(2 * count);
+            for (byte value : once.array()) {
+                twice.put(value).put(value);
+            }
+            twice.flip();
+        }
+
+        @Override
+        public long position() {
+            return 0;
+        }
+
+        @Override
+        @Deprecated
+        public long transfered() {
+            return transferred();
+        }
+
+        @Override
+        public long transferred() {
+            return twice.position() / 2;
+        }
+
+        @Override
+        public long count() {
+            return count;
+        }
+
+        @Override
+        public long transferTo(WritableByteChannel target, long position) throws IOException {
+            assertThat(done).isFalse();
+            long written = target.write(twice);
+            done = !twice.hasRemaining();
+            return written;
+        }
+
+        @Override
+        public FileRegion retain() {
+            super.retain();
+            return this;
+        }
+
+        @Override
+        public FileRegion retain(int increment) {
+            super.retain(increment);
+            return this;
+        }
+
+        @Override
+        public FileRegion touch() {
+            return this;
+        }
+
+        @Override
+        public FileRegion touch(Object hint) {
+            return this;
+        }
+
+        @Override
+        protected void deallocate() {
+            twice.limit(0);
+        }
+    }
+
+    /** A file that is truncated while it waits to be sent. */
+    @ParameterizedTest
+    @EnumSource(names = {"EPOLL", "RDMA"})
+    void aRegionBeyondItsFileFails(Loops loops) throws Exception {
+        Path file = Files.write(folder.resolve("file"), ChannelPair.data(6, CHUNK));
+        try (ChannelPair pair = ChannelPair.connect(loops)) {
+            FileRegion region = new DefaultFileRegion(FileChannel.open(file), 0, 2 * CHUNK);
+            ChannelFuture future = pair.client().writeAndFlush(region);
+            assertThat(future.await(TIMEOUT.toMillis())).isTrue();
+            assertThat(future.cause()).isInstanceOf(IOException.class);
+            assertThat(region.refCnt()).isZero();
+            LoopThread.awaitAsleep(pair.client().eventLoop());
         }
     }
 
