@@ -9,13 +9,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
 import io.rdmacm.netty.testing.ChannelPair;
@@ -101,6 +105,16 @@ class HalfCloseDeviceTest {
         try (ChannelPair pair = ChannelPair.connect(loops,
                 server -> server.childOption(ChannelOption.AUTO_READ, false)
                         .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true), client -> { })) {
+            AtomicInteger complete = new AtomicInteger();
+            pair.server().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void userEventTriggered(ChannelHandlerContext context, Object event) {
+                    if (event == ChannelInputShutdownReadComplete.INSTANCE) {
+                        complete.incrementAndGet();
+                    }
+                    context.fireUserEventTriggered(event);
+                }
+            });
             pair.client().shutdownOutput().sync();
             pair.server().read();
             assertThat(pair.atServer().next()).isEqualTo("end");
@@ -108,7 +122,8 @@ class HalfCloseDeviceTest {
                 pair.server().read();
                 pair.server().eventLoop().submit(() -> { }).sync();
             }
-            LoopThread.awaitAsleep(pair.server().eventLoop());
+            assertThat(LoopThread.busy(pair.server().eventLoop())).isLessThan(0.5);
+            assertThat(complete).hasValue(1);
             assertThat(pair.atServer().events()).isEmpty();
             assertThat(pair.server().isActive()).isTrue();
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty.testing;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +35,15 @@ public final class LoopThread {
             }
             Thread.yield();
         }
+    }
+
+    /** Returns how much of a second the thread was busy, from 0 to 1: a loop that is asleep when looked at may spin. */
+    public static double busy(EventLoop loop) throws InterruptedException {
+        long thread = ((SingleThreadEventExecutor) loop).threadProperties().id();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long before = threads.getThreadCpuTime(thread);
+        loop.schedule(() -> { }, 1, TimeUnit.SECONDS).sync();
+        return (threads.getThreadCpuTime(thread) - before) / (double) TimeUnit.SECONDS.toNanos(1);
     }
 
     /** Returns whether the thread sleeps until there is something to do. */
