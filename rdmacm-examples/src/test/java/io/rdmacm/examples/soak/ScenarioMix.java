@@ -24,7 +24,7 @@ final class ScenarioMix {
     /**
      * A scenario with its name.
      *
-     * @param weight how often it is chosen, compared with the others
+     * @param weight how often it is chosen, compared with the others; 0 if it only runs before the clock starts
      */
     record Entry(String name, int weight, Scenario scenario) {
     }
@@ -61,14 +61,22 @@ final class ScenarioMix {
             }
             chosen.add(known.get(name));
         }
+        // What a layer opens once per process must be open when the clock starts.
+        if (chosen.stream().map(Entry::scenario).anyMatch(scenario -> scenario instanceof AnyLayer
+                || scenario instanceof BusyCarriers)) {
+            chosen.addAll(layers(0));
+        }
         return new ScenarioMix(chosen);
     }
 
+    private static List<Entry> layers(int weight) {
+        return Layer.ALL.stream().map(layer -> new Entry("echoed-" + layer, weight, new Exchanges(layer))).toList();
+    }
+
     private static List<Entry> all() {
-        List<Exchanges> layers = Layer.ALL.stream().map(Exchanges::new).toList();
         List<Scenario> others = new ArrayList<>(List.of(new Messages(10), new HandledMessages(10), new Endpoints(10),
                 new Transfers(10)));
-        others.addAll(layers);
+        Layer.ALL.stream().map(Exchanges::new).forEach(others::add);
         List<Entry> all = new ArrayList<>(List.of(
                 new Entry("messages", 40, new Messages(40)),
                 new Entry("handlers", 40, new HandledMessages(40)),
@@ -82,7 +90,7 @@ final class ScenarioMix {
                 new Entry("groups", 10, new Groups()),
                 new Entry("busy-carriers", 10, new BusyCarriers(others)),
                 new Entry("killed-peer", 1, new KilledPeer())));
-        layers.forEach(layer -> all.add(new Entry("echoed-" + layer.layer(), LAYER, layer)));
+        all.addAll(layers(LAYER));
         for (LimitedPeer limit : LimitedPeer.values()) {
             all.add(new Entry(limit.toString(), 1, limit));
         }
