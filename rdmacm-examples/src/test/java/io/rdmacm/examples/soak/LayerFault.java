@@ -5,8 +5,8 @@ import java.io.BufferedReader;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -35,13 +35,12 @@ enum LayerFault implements AnyLayer {
         @Override
         public void inject(Worker worker, Layer layer, RandomGenerator random) throws Exception {
             InetSocketAddress server = new Exchanges(layer).server(worker);
-            List<Class<? extends Exception>> expected = new ArrayList<>(layer.closed());
-            expected.addAll(List.of(InterruptedException.class, InterruptedIOException.class));
             try (Layer.Client client = layer.client(worker, random)) {
                 Future<Void> interrupting = worker.interruptSoon(random);
-                Expect.failureOf(() -> Exchanges.run(worker, random, server, client, Integer.MAX_VALUE), expected);
-                // A channel that an interrupt has closed leaves the status set.
-                boolean ignored = Thread.interrupted();
+                Exception e = Expect.failureOf(() -> Exchanges.run(worker, random, server, client, Integer.MAX_VALUE),
+                        InterruptedException.class, InterruptedIOException.class, ClosedByInterruptException.class);
+                LossException.unless(Thread.interrupted() == e instanceof ClosedByInterruptException,
+                        "only a channel that an interrupt has closed leaves the status set: %s", e);
                 worker.join(interrupting);
             }
         }
