@@ -47,7 +47,9 @@ final class NioChannels implements Layer {
                     selector.select(this::serve);
                 }
                 selector.keys().forEach(key -> closeQuietly(key.channel()));
-            } catch (IOException | RuntimeException e) {
+                selector.selectNow();
+                LossException.unless(selector.keys().isEmpty(), "a selector keeps the keys of closed channels");
+            } catch (IOException | LossException | RuntimeException e) {
                 worker.failed(e);
             }
         }
