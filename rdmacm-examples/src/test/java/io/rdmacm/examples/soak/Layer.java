@@ -4,6 +4,7 @@ package io.rdmacm.examples.soak;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -36,10 +37,16 @@ interface Layer {
     List<Class<? extends Exception>> closed();
 
     /** Returns how a client reports that the peer has closed, has died, has refused it or makes no sense. */
-    List<Class<? extends Exception>> ended();
+    default List<Class<? extends Exception>> ended() {
+        return ENDED;
+    }
 
-    /** Returns private data of a client that a server accepts. */
-    byte[] privateData();
+    /** Returns private data of a client that a server accepts: of streams, those of rsockets with little room. */
+    default byte[] privateData() {
+        // version, flags, credits; target list; buffer
+        return ByteBuffer.allocate(40).put((byte) 1).put((byte) 0).putShort((short) Side.DEPTH).putInt(0)
+                .putLong(0).putInt(0).putInt(2).putLong(0).putInt(0).putInt(1 << 12).array();
+    }
 
     /** Serves any number of clients until it is closed. */
     interface Server extends Closeable {

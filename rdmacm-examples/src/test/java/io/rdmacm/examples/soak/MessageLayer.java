@@ -132,11 +132,6 @@ record MessageLayer(boolean large) implements Layer {
     }
 
     @Override
-    public List<Class<? extends Exception>> ended() {
-        return Layer.ENDED;
-    }
-
-    @Override
     public byte[] privateData() {
         return ByteBuffer.allocate(4 * Integer.BYTES).putInt(MAGIC).putInt(MessageFixture.SIZE).putInt(LARGEST)
                 .putInt(2).array();

@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
@@ -25,6 +26,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -127,33 +129,30 @@ final class NettyChannels implements Layer {
         SslContext context = tls ? Tls.SERVER : null;
         Loop loop = new Loop(handlers);
         Channel server = new ServerBootstrap().group(loop.group).channel(RdmaServerStreamChannel.class)
-                .childOption(ChannelOption.ALLOCATOR, loop.buffers).childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel channel) {
-                        if (context != null) {
-                            channel.pipeline().addLast(context.newHandler(channel.alloc()));
-                        }
-                        channel.pipeline().addLast(new Echo(worker));
-                    }
-                }).bind(worker.anyPort()).syncUninterruptibly().channel();
+                .childOption(ChannelOption.ALLOCATOR, loop.buffers)
+                .childHandler(initializer(context, () -> new Echo(worker)))
+                .bind(worker.anyPort()).syncUninterruptibly().channel();
         return new Listening(loop, (InetSocketAddress) server.localAddress());
     }
 
-    private static final class Echo extends ChannelInboundHandlerAdapter {
-        private final Worker worker;
+    private static ChannelInitializer<Channel> initializer(SslContext context, Supplier<ChannelHandler> last) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                if (context != null) {
+                    channel.pipeline().addLast(context.newHandler(channel.alloc()));
+                }
+                channel.pipeline().addLast(last.get());
+            }
+        };
+    }
 
-        Echo(Worker worker) {
+    /** Closes its channel when anything fails, which only the connection may. */
+    private abstract static class LastHandler extends ChannelInboundHandlerAdapter {
+        final Worker worker;
+
+        LastHandler(Worker worker) {
             this.worker = worker;
-        }
-
-        @Override
-        public void channelRead(ChannelHandlerContext context, Object message) {
-            context.write(message);
-        }
-
-        @Override
-        public void channelReadComplete(ChannelHandlerContext context) {
-            context.flush();
         }
 
         @Override
@@ -165,9 +164,24 @@ final class NettyChannels implements Layer {
         }
     }
 
+    private static final class Echo extends LastHandler {
+        Echo(Worker worker) {
+            super(worker);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            context.write(message);
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            context.flush();
+        }
+    }
+
     /** Hands over what arrives. */
-    private final class NettyClient extends ChannelInboundHandlerAdapter implements Client {
-        private final Worker worker;
+    private final class NettyClient extends LastHandler implements Client {
         private final Loop loop;
         private final boolean endsLoop;
         private final BlockingQueue<byte[]> arrived = new LinkedBlockingQueue<>();
@@ -180,7 +194,7 @@ final class NettyChannels implements Layer {
         private final SslContext context = tls ? Tls.CLIENT : null;
 
         NettyClient(Worker worker, boolean endsLoop) throws Exception {
-            this.worker = worker;
+            super(worker);
             this.endsLoop = endsLoop;
             loop = endsLoop ? new Loop(handlers) : worker.shared(handlers, () -> new Loop(handlers));
         }
@@ -190,15 +204,8 @@ final class NettyChannels implements Layer {
                 throw new ClosedChannelException();
             }
             ChannelFuture connecting = new Bootstrap().group(loop.group).channel(RdmaStreamChannel.class)
-                    .option(ChannelOption.ALLOCATOR, loop.buffers).handler(new ChannelInitializer<>() {
-                        @Override
-                        protected void initChannel(Channel initialized) {
-                            if (context != null) {
-                                initialized.pipeline().addLast(context.newHandler(initialized.alloc()));
-                            }
-                            initialized.pipeline().addLast(NettyClient.this);
-                        }
-                    }).connect(server);
+                    .option(ChannelOption.ALLOCATOR, loop.buffers).handler(initializer(context, () -> this))
+                    .connect(server);
             channel = connecting.channel();
             return connecting;
         }
@@ -243,14 +250,6 @@ final class NettyChannels implements Layer {
         @Override
         public void channelInactive(ChannelHandlerContext context) {
             arrived.add(END);
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            if (!(cause instanceof IOException) && !(cause.getCause() instanceof IOException)) {
-                worker.failed(cause);
-            }
-            context.close();
         }
 
         private byte[] take() throws InterruptedException, LossException {
@@ -301,11 +300,6 @@ final class NettyChannels implements Layer {
     @Override
     public List<Class<? extends Exception>> ended() {
         return List.of(IOException.class);
-    }
-
-    @Override
-    public byte[] privateData() {
-        return Streams.streamData();
     }
 
     @Override

@@ -243,11 +243,6 @@ final class NioChannels implements Layer {
     }
 
     @Override
-    public byte[] privateData() {
-        return Streams.streamData();
-    }
-
-    @Override
     public String toString() {
         return "nio";
     }

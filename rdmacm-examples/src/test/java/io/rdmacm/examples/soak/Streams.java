@@ -67,23 +67,6 @@ final class Streams implements Layer {
     }
 
     @Override
-    public List<Class<? extends Exception>> ended() {
-        return Layer.ENDED;
-    }
-
-    @Override
-    public byte[] privateData() {
-        return streamData();
-    }
-
-    /** Returns the private data of rsockets, for a client with little room, which a wrong one may use. */
-    static byte[] streamData() {
-        // version, flags, credits; target list; buffer
-        return ByteBuffer.allocate(40).put((byte) 1).put((byte) 0).putShort((short) Side.DEPTH).putInt(0)
-                .putLong(0).putInt(0).putInt(2).putLong(0).putInt(0).putInt(1 << 12).array();
-    }
-
-    @Override
     public String toString() {
         return "streams";
     }
