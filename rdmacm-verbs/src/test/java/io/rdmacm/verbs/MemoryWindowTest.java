@@ -292,6 +292,17 @@ class MemoryWindowTest {
     }
 
     @Test
+    void aBlockWhoseInlineDataWasCheckedBeforeBindsAgain() throws RdmaException {
+        SendRequests block = SendRequests.allocate(2, 1);
+        block.get(0).bindMemoryWindow(second, 0x101, binding()).inline(true);
+        block.get(1).bindMemoryWindow(second, 0x102, binding());
+        stack.queuePair().postSend(block, 0, 2);
+        assertThat(second.remoteKey()).isEqualTo(0x102);
+        stack.queuePair().postSend(block, 0, 1);
+        assertThat(second.remoteKey()).isEqualTo(0x101);
+    }
+
+    @Test
     void aRefusedBindLeavesTheRequestAsItWas() throws RdmaException {
         SendRequest request = SendRequests.allocate(1, 1).get(0).bindMemoryWindow(second, 1, binding());
         MemorySegment smaller = Arena.ofAuto().allocate(512, 64);

@@ -31,7 +31,8 @@ class TsoTest {
     private static final int MAX_HEADER = 54;
     private static final int SEGMENT = 0xfedc;
 
-    private final SendRequest request = SendRequests.allocate(1, 1).get(0).id(7);
+    private final SendRequests block = SendRequests.allocate(1, 1);
+    private final SendRequest request = block.get(0).id(7);
     private FakeStack stack;
     private QueuePair pair;
 
@@ -129,6 +130,15 @@ class TsoTest {
 
         stack.queuePair().postSend(request.send());
         assertThat(FakeVerbs.functions()).containsExactly("post_send");
+    }
+
+    @Test
+    void aRequestOfABlockWhoseInlineDataWasCheckedBeforeIsChecked() throws RdmaException {
+        request.inline(true);
+        pair.postSend(block, 0, 1);
+        request.tso(headers(MAX_HEADER + 1), 1);
+        assertThatIllegalArgumentException().isThrownBy(() -> pair.postSend(block, 0, 1))
+                .withMessage("the headers have 55 bytes; the queue pair allows 54");
     }
 
     @Test
