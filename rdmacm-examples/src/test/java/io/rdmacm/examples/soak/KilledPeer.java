@@ -49,6 +49,8 @@ final class KilledPeer implements Scenario {
                 process.waitFor(worker.timeout().toMillis(), TimeUnit.MILLISECONDS);
             }
         }
+        LossException.unless(fixture.servers().buffersInUse() == 0, "%d buffers of closed connections are in use",
+                fixture.servers().buffersInUse());
         worker.counters().countFault("killed-peer");
     }
 
