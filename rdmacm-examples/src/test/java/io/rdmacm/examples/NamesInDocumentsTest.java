@@ -28,8 +28,8 @@ class NamesInDocumentsTest {
     private static final Pattern CLASS = Pattern.compile("`([A-Z]\\w*[a-z]\\w*)`");
     // those of the JDK and of Netty that the documents name
     private static final List<String> OTHERS = List.of("java.lang.", "java.lang.foreign.", "java.io.", "java.net.",
-            "java.nio.channels.", "java.util.concurrent.", "io.netty.channel.", "io.netty.channel.epoll.",
-            "io.netty.channel.socket.");
+            "java.nio.channels.", "java.util.", "java.util.concurrent.", "io.netty.channel.",
+            "io.netty.channel.epoll.", "io.netty.channel.socket.");
     private static final List<String> PACKAGES = List.of("io.rdmacm.core.connection.", "io.rdmacm.core.nio.",
             "io.rdmacm.core.stream.",
             "io.rdmacm.core.", "io.rdmacm.verbs.", "io.rdmacm.verbs.address.", "io.rdmacm.verbs.counter.",
