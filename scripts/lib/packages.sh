@@ -8,7 +8,7 @@
 {
     NEEDS_RUN=(library:libibverbs.so.1 library:librdmacm.so.1 driver:rxe program:ip program:rdma)
     NEEDS_TEST=(program:gcc header:stdio.h header:infiniband/verbs.h header:rdma/rdma_cma.h program:rping
-        program:ibv_devinfo program:curl program:nc)
+        program:ibv_devinfo program:curl program:nc program:ps)
     NEEDS_BENCH=(program:ib_send_lat)
     NEEDS_CROSS=(program:aarch64-linux-gnu-gcc cross-header:stdio.h)
     NEEDS_GUEST=(static:busybox program:cpio program:modprobe program:zstd program:xz program:ip)
@@ -33,6 +33,7 @@ packages_of() { # NEED
         program:rping) echo rdmacm-utils librdmacm-utils ;;
         program:ibv_devinfo) echo ibverbs-utils libibverbs-utils ;;
         program:nc) echo netcat-traditional nmap-ncat ;;
+        program:ps) echo procps procps-ng ;;
         program:ib_send_lat) echo perftest perftest ;;
         program:aarch64-linux-gnu-gcc) echo gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu ;;
         cross-header:stdio.h) echo libc6-dev-arm64-cross sysroot-aarch64-fc-glibc ;;
