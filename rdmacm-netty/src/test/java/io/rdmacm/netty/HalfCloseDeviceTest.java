@@ -157,6 +157,8 @@ class HalfCloseDeviceTest {
                 client -> { })) {
             ChannelFuture request = pair.client().writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 20]));
             assertThat(pair.atClient().next()).isEqualTo("not writable");
+            // The flush has begun before the peer closes, and waits for room.
+            pair.client().eventLoop().submit(() -> { }).sync();
             CountDownLatch closed = new CountDownLatch(1);
             // The loop of the client learns of both at once.
             pair.client().eventLoop().execute(() -> await(closed));

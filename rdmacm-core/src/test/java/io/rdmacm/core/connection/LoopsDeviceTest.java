@@ -116,8 +116,8 @@ class LoopsDeviceTest {
                 // waits until the peer's device has them
                 client.disconnect(Peers.TIMEOUT);
             }
-            while (loop.progress() > 0) {
-                assertThat(arrived.get()).isLessThanOrEqualTo(connections * messages);
+            while (arrived.get() < connections * messages) {
+                int ignored = loop.progress();
             }
             assertThat(arrived).hasValue(connections * messages);
             peers.servers.close();
@@ -161,7 +161,6 @@ class LoopsDeviceTest {
                         arming.result();
                     }
                     assertThat(events.isEmpty()).isTrue();
-                    assertThat(loop.progress()).isNotNegative();
                 }
                 events.expect(what);
             }
