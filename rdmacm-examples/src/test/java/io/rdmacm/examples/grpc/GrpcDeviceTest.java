@@ -187,7 +187,9 @@ class GrpcDeviceTest {
             Recorded<byte[], byte[]> call = open(connected.channel());
             connected.server().shutdownNow();
 
-            assertThat(call.end().getCode()).isEqualTo(Status.Code.CANCELLED);
+            // TCP resets a connection that is closed before all was read, and what was sent is lost.
+            assertThat(call.end().getCode()).isIn(Status.Code.CANCELLED,
+                    transport == Transport.TCP ? Status.Code.UNAVAILABLE : Status.Code.CANCELLED);
             assertUnavailable(connected.client());
         }
     }
