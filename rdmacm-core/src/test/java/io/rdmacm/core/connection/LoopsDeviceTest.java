@@ -161,6 +161,7 @@ class LoopsDeviceTest {
                         arming.result();
                     }
                     assertThat(events.isEmpty()).isTrue();
+                    assertThat(loop.progress()).isNotNegative();
                 }
                 events.expect(what);
             }
