@@ -61,7 +61,7 @@ class RdmaExceptionTest {
     @Test
     void aFailureWithoutAReasonIsNotCalledASuccess() {
         RdmaException failure = Failures.of("ibv_reg_mr", 0, "1 byte");
-        assertThat(failure).hasMessage("ibv_reg_mr (1 byte): it failed, and does not say why");
+        assertThat(failure).hasMessage("ibv_reg_mr (1 byte): it failed without an error number");
         assertThat(failure.errno()).isZero();
     }
 

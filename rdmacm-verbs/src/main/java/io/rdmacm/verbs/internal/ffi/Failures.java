@@ -32,7 +32,7 @@ public final class Failures {
      */
     public static RdmaException of(String function, int errno, String detail) {
         if (errno == 0) {
-            return new RdmaException(function, called(function, detail) + ": it failed, and does not say why");
+            return new RdmaException(function, called(function, detail) + ": it failed without an error number");
         }
         String name = Errno.name(errno);
         String message = message(function, errno, detail);
