@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /** The functions of the direct verbs that no class offers, and why. The bindings have all that are exported. */
 enum LeftOut {
-    STEERING("flow steering (DR), an interface of its own with some 60 functions for the tables of the embedded"
+    STEERING("flow steering (DR), an interface of its own with 47 functions for the tables of the embedded"
             + " switch: not done; the verbs for flows are in `io.rdmacm.verbs.flow`", "mlx5dv_(dump_)?dr_.*",
             "mlx5dv_(create|destroy)_flow.*", "mlx5dv_(create|destroy)_steering_anchor"),
     VFIO("VFIO, where the process drives the device without a kernel driver: not done, and the stand-in of the tests"
