@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.examples.soak;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.ref.Cleaner;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -15,11 +10,6 @@ import java.util.concurrent.TimeUnit;
 final class FreeMemory {
     private static final Cleaner CLEANER = Cleaner.create();
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    // only glibc has it
-    @SuppressWarnings("restricted")
-    private static final Optional<MethodHandle> TRIM = Linker.nativeLinker().defaultLookup().find("malloc_trim")
-            .map(trim -> Linker.nativeLinker().downcallHandle(trim,
-                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG)));
 
     private FreeMemory() {
     }
@@ -33,12 +23,6 @@ final class FreeMemory {
             // by now the other cleaners have run, too
             boolean ignored = cleaned.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
-        if (TRIM.isPresent()) {
-            try {
-                int ignored = (int) TRIM.get().invokeExact(0L);
-            } catch (Throwable e) {
-                throw new AssertionError("malloc_trim throws nothing", e);
-            }
-        }
+        Malloc.trim();
     }
 }

@@ -16,9 +16,10 @@ import io.rdmacm.verbs.testing.ResourceCounts;
  *
  * @param counts file descriptors, native objects, and objects of the kernel
  * @param heap bytes of the Java heap after a collection
+ * @param allocated bytes of the C allocator that are in use
  * @param resident bytes of physical memory of the process (VmRSS), after free memory was returned to the system
  */
-record Sample(ResourceCounts counts, long heap, long resident) {
+record Sample(ResourceCounts counts, long heap, long allocated, long resident) {
     private static final long KILO = 1024;
     private static final double MEGA = 1 << 20;
 
@@ -32,13 +33,14 @@ record Sample(ResourceCounts counts, long heap, long resident) {
         ResourceCounts counts = ResourceCounts.await(expected, timeout);
         FreeMemory.giveBack();
         Runtime runtime = Runtime.getRuntime();
-        return new Sample(counts, runtime.totalMemory() - runtime.freeMemory(), measureResident());
+        return new Sample(counts, runtime.totalMemory() - runtime.freeMemory(), Malloc.allocated(),
+                measureResident());
     }
 
     @Override
     public String toString() {
-        return String.format(Locale.ROOT, "%d fds, %d objects, kernel %s, heap %.1f MiB, RSS %.1f MiB",
-                counts.files(), counts.objects(), counts.kernel(), heap / MEGA, resident / MEGA);
+        return String.format(Locale.ROOT, "%d fds, %d objects, kernel %s, heap %.1f MiB, malloc %.1f MiB, RSS %.1f MiB",
+                counts.files(), counts.objects(), counts.kernel(), heap / MEGA, allocated / MEGA, resident / MEGA);
     }
 
     private static long measureResident() throws IOException {

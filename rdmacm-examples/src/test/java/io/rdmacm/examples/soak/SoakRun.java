@@ -18,7 +18,8 @@ final class SoakRun {
     private final Plan plan;
     private final PrintWriter out;
     private final Counters counters = new Counters();
-    private final Trend memory = new Trend();
+    private final Trend allocated = new Trend();
+    private final Trend resident = new Trend();
     // The first run of each scenario, before the clock starts, does not count.
     private Counters.Snapshot first = counters.snapshot();
     private final long start = System.nanoTime();
@@ -75,7 +76,8 @@ final class SoakRun {
                 return failed(failure);
             }
             Sample sample = Sample.take(counts -> !counts.exceed(idle.counts()), plan.timeout());
-            memory.add(sample.resident());
+            allocated.add(sample.allocated());
+            resident.add(sample.resident());
             print(after.minus(before).format(seconds) + "; " + sample);
             if (sample.counts().exceed(idle.counts())) {
                 return leaked(idle.toString(), sample);
@@ -89,15 +91,9 @@ final class SoakRun {
     private boolean checkTotals() {
         out.println("operations: " + counters.operationsByName());
         out.println("faults: " + counters.faultsByName());
-        if (memory.isKnown()) {
-            out.printf("RSS: rises by %.1f MiB over the second half (%d samples; up to %.0f MiB is noise)%n",
-                    memory.rise() / MEGA, memory.points(), Trend.NOISE / MEGA);
-        } else {
-            out.printf("RSS: too few samples (%d after the warm-up, %d needed) to tell whether it rises%n",
-                    memory.points(), Trend.MIN_POINTS);
-        }
-        if (memory.grows()) {
-            out.println("LEAK: memory outside the heap, by the rise of RSS");
+        boolean grows = grows("malloc", allocated) | grows("RSS", resident);
+        if (grows) {
+            out.println("LEAK: memory outside the heap");
             return false;
         }
         if (plan.connections() != Long.MAX_VALUE && connections() < plan.connections()) {
@@ -106,6 +102,17 @@ final class SoakRun {
         }
         out.println("OK: nothing lost, nothing leaked");
         return true;
+    }
+
+    private boolean grows(String name, Trend memory) {
+        if (memory.isKnown()) {
+            out.printf("%s: rises by %.1f MiB over the second half (%d samples; up to %.0f MiB is noise)%n",
+                    name, memory.rise() / MEGA, memory.points(), Trend.NOISE / MEGA);
+        } else {
+            out.printf("%s: too few samples (%d after the warm-up, %d needed) to tell whether it rises%n",
+                    name, memory.points(), Trend.PARTS);
+        }
+        return memory.grows();
     }
 
     private boolean isOver(long end) {

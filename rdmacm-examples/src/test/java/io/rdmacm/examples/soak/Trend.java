@@ -2,18 +2,20 @@
 package io.rdmacm.examples.soak;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
- * Tells whether memory grows: fits a straight line to the samples after the warm-up, by least squares. The warm-up, in
- * which the JVM loads and compiles classes, is the first half.
+ * Tells whether memory grows: divides the samples after the warm-up into a few parts, and fits a straight line to the
+ * lowest of each, by least squares. The warm-up, in which the JVM loads and compiles classes, is the first half. The
+ * lowest, because the compilers of the JVM take tens of megabytes now and then, and give them back seconds later.
  */
 final class Trend {
     /** How many bytes the line may rise in all: the JVM and the C allocator vary by this much on their own. */
     static final long NOISE = 8L << 20;
 
-    /** The minimum number of samples after the warm-up; with fewer the line says nothing. */
-    static final int MIN_POINTS = 4;
+    /** The number of parts, so the minimum number of samples after the warm-up. */
+    static final int PARTS = 4;
 
     private final List<Long> values = new ArrayList<>();
 
@@ -24,22 +26,19 @@ final class Trend {
 
     /** Returns whether there are enough samples. */
     boolean isKnown() {
-        return settled().size() >= MIN_POINTS;
+        return settled().size() >= PARTS;
     }
 
-    /** Returns how many bytes the line rises from its first point to its last. */
+    /** Returns how many bytes the line rises from its first point to its last, if there are enough samples. */
     long rise() {
-        List<Long> points = settled();
-        int count = points.size();
-        double middle = (count - 1) / 2.0;
-        double mean = points.stream().mapToLong(Long::longValue).average().orElse(0);
+        double middle = (PARTS - 1) / 2.0;
         double products = 0;
         double squares = 0;
-        for (int i = 0; i < count; i++) {
-            products += (i - middle) * (points.get(i) - mean);
+        for (int i = 0; i < PARTS; i++) {
+            products += (i - middle) * lowest(i);
             squares += (i - middle) * (i - middle);
         }
-        return squares == 0 ? 0 : Math.round(products / squares * (count - 1));
+        return Math.round(products / squares * (PARTS - 1));
     }
 
     /** Returns whether the line rises by more than noise. */
@@ -50,6 +49,11 @@ final class Trend {
     /** Returns how many samples were taken after the warm-up. */
     int points() {
         return settled().size();
+    }
+
+    private long lowest(int part) {
+        List<Long> all = settled();
+        return Collections.min(all.subList(part * all.size() / PARTS, (part + 1) * all.size() / PARTS));
     }
 
     private List<Long> settled() {

@@ -28,6 +28,12 @@ class TrendTest {
     }
 
     @Test
+    void whatIsTakenForAWhileHidesNothingAndIsNoGrowth() {
+        assertThat(of(0, 0, 0, 0, 0, 0, 0, 0, 100, 160, 100, 150, 190, 100, 170, 100).rise()).isZero();
+        assertThat(of(0, 0, 0, 0, 0, 0, 0, 0, 160, 100, 150, 110, 190, 120, 130, 170).rise()).isEqualTo(30 * MEGA);
+    }
+
+    @Test
     void noiseAroundALevelIsNoGrowth() {
         assertThat(of(0, 0, 0, 0, 105, 100, 104, 101).grows()).isFalse();
     }
