@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.PortSpace;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Stack;
 import io.rdmacm.verbs.internal.wait.Deadline;
 
 /**

@@ -4,8 +4,8 @@ package io.rdmacm.core.connection;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
 
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
+import io.rdmacm.verbs.internal.life.Stack;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

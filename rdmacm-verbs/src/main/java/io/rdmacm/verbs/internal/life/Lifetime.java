@@ -266,6 +266,7 @@ public final class Lifetime {
     public void free() throws RdmaException {
         if (freer != null) {
             eachStep.run();
+            Stack.requireCall();
             freer.free(address);
             freer = null;
             freed = true;
