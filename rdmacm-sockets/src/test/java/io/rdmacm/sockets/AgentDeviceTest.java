@@ -160,11 +160,15 @@ class AgentDeviceTest {
     @Test
     void socketsOfTlsAndSubclassesAreServed() throws Exception {
         AgentJar.assumeTakesDevice();
+        Path keys = folder.resolve("keys");
+        assertThat(new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair", "-keyalg", "EC", "-dname", "CN=test", "-ext", "san=dns:host.example", "-keystore",
+                keys.toString(), "-storepass", TlsProgram.PASSWORD).inheritIO().start().waitFor()).isZero();
         Optional<Long> before = SentPackets.count();
         ForkedJvm.Result result = ForkedJvm.of(TlsProgram.class)
-                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS);
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS, keys.toString());
 
-        assertThat(result.output().lines()).as(result.errors()).hasSize(14).allMatch(line -> line.endsWith(" true"));
+        assertThat(result.output().lines()).as(result.errors()).hasSize(16).allMatch(line -> line.endsWith(" true"));
         if (before.isPresent()) {
             assertThat(SentPackets.count().orElseThrow() - before.get()).isGreaterThan(4 * 300_000 / SentPackets.SIZE);
         }

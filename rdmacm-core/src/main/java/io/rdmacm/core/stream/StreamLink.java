@@ -34,6 +34,8 @@ final class StreamLink extends Link {
     private Loop.@Nullable Member member;
     private volatile @Nullable InetSocketAddress localAddress;
     private volatile @Nullable InetSocketAddress peerAddress;
+    // of a client, with the host name that the program has for it, of which the id knows nothing; null for a server
+    private volatile @Nullable InetSocketAddress destination;
     // used by the thread that starts the stream, which has a lock for it
     private boolean bound;
     private volatile boolean started;
@@ -160,6 +162,7 @@ final class StreamLink extends Link {
         if (settings.typeOfService() != 0) {
             id().options().typeOfService(settings.typeOfService());
         }
+        destination = target;
         resolve(target);
         started = true;
     }
@@ -206,7 +209,9 @@ final class StreamLink extends Link {
             peer = ConnectData.decode(event.privateData());
         }
         localAddress = id().localAddress();
-        peerAddress = id().peerAddress();
+        if (request == null) {
+            peerAddress = destination;
+        }
     }
 
     @Override

@@ -228,6 +228,22 @@ class BlockingChannelsDeviceTest {
 
     @ParameterizedTest
     @EnumSource
+    void theNameThatTheProgramConnectsToIsKept(NioProvider provider) throws IOException {
+        try (ServerSocketChannel server = provider.listen();
+                SocketChannel client = provider.get().openSocketChannel()) {
+            // Without DNS, which knows no such name.
+            InetAddress named = InetAddress.getByAddress("host.example", provider.address().getAddress());
+            client.connect(new InetSocketAddress(named, ((InetSocketAddress) server.getLocalAddress()).getPort()));
+            server.accept().close();
+
+            assertThat(client.getRemoteAddress()).isEqualTo(server.getLocalAddress());
+            assertThat(((InetSocketAddress) client.getRemoteAddress()).getHostString()).isEqualTo("host.example");
+            assertThat(client.socket().getInetAddress().getHostName()).isEqualTo("host.example");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void aClientMayBindFirst(NioProvider provider) throws Exception {
         try (ServerSocketChannel server = provider.listen();
                 SocketChannel client = provider.get().openSocketChannel(StandardProtocolFamily.INET)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.sockets.forked;
 
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -8,18 +9,28 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketImpl;
 import java.net.SocketTimeoutException;
+import java.security.KeyStore;
 import java.security.Security;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManagerFactory;
 
-/** A program with sockets of TLS, and with subclasses of sockets; the argument is the address of a device. */
+/**
+ * A program with sockets of TLS, and with subclasses of sockets; the arguments are the address of a device and a file
+ * with the keys and the certificate of host.example.
+ */
 public final class TlsProgram {
+    /** The password of the keys. */
+    public static final String PASSWORD = "password";
+
     private static final int SIZE = 300_000;
     private static final String[] SUITES = {"TLS_DH_anon_WITH_AES_128_GCM_SHA256"};
     private static SSLContext context;
@@ -42,6 +53,7 @@ public final class TlsProgram {
                 print("timeout", goesOnAfterATimeout(server));
                 print("handshake", closesDuringTheHandshake(server));
             }
+            print("named", checksTheName(address, new File(arguments[1])));
             print("unconnected", closesUnconnected());
             print("subclass", acceptsASubclass(address));
             print("implementation", refusesAnImplementation(address));
@@ -85,6 +97,27 @@ public final class TlsProgram {
             writing.get();
             client.shutdownOutput();
             return Arrays.equals(data, back) && serving.get() < 0 && client.getInputStream().read() < 0;
+        }
+    }
+
+    /** The client checks that the certificate is that of the host which it connects to by name. */
+    private static boolean checksTheName(InetAddress address, File file) throws Exception {
+        KeyStore keys = KeyStore.getInstance(file, PASSWORD.toCharArray());
+        KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        own.init(keys, PASSWORD.toCharArray());
+        TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trusted.init(keys);
+        SSLContext certified = SSLContext.getInstance("TLS");
+        certified.init(own.getKeyManagers(), trusted.getTrustManagers(), null);
+        try (SSLServerSocket server = (SSLServerSocket) certified.getServerSocketFactory()
+                .createServerSocket(0, 10, address)) {
+            // Without DNS, which knows no such name.
+            SSLSocket client = (SSLSocket) certified.getSocketFactory().createSocket(
+                    InetAddress.getByAddress("host.example", address.getAddress()), server.getLocalPort());
+            SSLParameters parameters = client.getSSLParameters();
+            parameters.setEndpointIdentificationAlgorithm("HTTPS");
+            client.setSSLParameters(parameters);
+            return echo(server, client);
         }
     }
 
