@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class PlainServer extends SocketImpl {
     private final Shared shared;
     private final PlatformSockets platform;
+    private final Options options;
     @SuppressWarnings("NullAway.Init") // set by create
     private ServerSocket tcp;
     private @Nullable InetSocketAddress wanted;
@@ -48,6 +49,7 @@ final class PlainServer extends SocketImpl {
     PlainServer(Shared shared, PlatformSockets platform) {
         this.shared = shared;
         this.platform = platform;
+        this.options = new Options(shared.tcpOptions());
     }
 
     /** What a thread has accepted, or why it has not. */
@@ -108,6 +110,7 @@ final class PlainServer extends SocketImpl {
 
     private TimedServerSocketChannel openRdma() throws IOException {
         TimedServerSocketChannel server = (TimedServerSocketChannel) shared.rdma().openServerSocketChannel();
+        options.applyTo(server);
         server.setOption(StandardSocketOptions.SO_REUSEADDR, tcp.getReuseAddress());
         return server;
     }
@@ -232,7 +235,10 @@ final class PlainServer extends SocketImpl {
                 }
             }
             case SocketOptions.SO_REUSEADDR -> tcp.setReuseAddress((Boolean) value);
-            case SocketOptions.SO_RCVBUF -> tcp.setReceiveBufferSize((Integer) value);
+            case SocketOptions.SO_RCVBUF -> {
+                tcp.setReceiveBufferSize((Integer) value);
+                options.put(StandardSocketOptions.SO_RCVBUF, value);
+            }
             default -> throw new SocketException("no option " + option);
         }
     }
@@ -251,6 +257,7 @@ final class PlainServer extends SocketImpl {
     @Override
     protected <T> void setOption(SocketOption<T> name, T value) throws IOException {
         tcp.setOption(name, value);
+        options.put(name, value);
     }
 
     @Override

@@ -134,6 +134,7 @@ final class PlainSocket extends SocketImpl {
         SocketChannel rdma = shared.rdma().openSocketChannel();
         boolean begun = false;
         try {
+            applyOptions(rdma);
             rdma.configureBlocking(false);
             if (tcp.isBound()) {
                 rdma.bind(tcp.getLocalSocketAddress());
@@ -245,14 +246,19 @@ final class PlainSocket extends SocketImpl {
         tcp.close();
         Socket view = viewOf(rdma);
         synchronized (this) {
-            options.applyTo(rdma);
-            numbered.forEach((option, value) -> set(view, option, value));
+            // Those that were set while it connected.
+            applyOptions(rdma);
             actual = view;
             if (closed) {
                 view.close();
                 throw new SocketException("Socket closed");
             }
         }
+    }
+
+    private synchronized void applyOptions(SocketChannel rdma) {
+        options.applyTo(rdma);
+        numbered.forEach((option, value) -> set(rdma.socket(), option, value));
     }
 
     /** Returns a channel over RDMA as a socket, whose threads are not interrupted. */

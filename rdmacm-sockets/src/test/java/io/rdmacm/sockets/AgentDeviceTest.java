@@ -210,7 +210,8 @@ class AgentDeviceTest {
         assertThat(result.status()).as(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).containsSequence(Stream.of("connect RDMA", "accept RDMA", "echo true",
                 "interrupted true", "timeout true", "option true", "local TCP", "echo true", "refused true",
-                "accept timeout true", "closed true", "asynchronous RDMA", "factory true").toList());
+                "accept timeout true", "closed true", "options true", "asynchronous RDMA", "factory true")
+                .toList());
     }
 
     @Test

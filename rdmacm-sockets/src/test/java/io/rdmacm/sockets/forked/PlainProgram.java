@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.util.Arrays;
@@ -61,6 +62,7 @@ public final class PlainProgram {
             server.close();
             System.out.println("closed " + accepting.get());
         }
+        System.out.println("options " + optionsHold(rdma));
         asynchronous(rdma);
         System.out.println("factory " + setsItsOwnFactory());
         System.exit(0);
@@ -80,6 +82,24 @@ public final class PlainProgram {
                 Socket.setSocketImplFactory(() -> null);
                 return null;
             });
+        }
+    }
+
+    /** What is set before a socket connects or a server is bound is in effect. */
+    private static boolean optionsHold(InetAddress rdma) throws Exception {
+        try (ServerSocket server = new ServerSocket(); Socket client = new Socket()) {
+            server.setReceiveBufferSize(50_000);
+            server.bind(new InetSocketAddress(rdma, 0));
+            client.setReceiveBufferSize(60_000);
+            client.setOption(StandardSocketOptions.SO_SNDBUF, 70_000);
+            client.setTrafficClass(0x10);
+            client.setReuseAddress(true);
+            client.connect(server.getLocalSocketAddress());
+            try (Socket accepted = server.accept()) {
+                return last("accept").endsWith(" RDMA") && accepted.getReceiveBufferSize() == 50_000
+                        && client.getReceiveBufferSize() == 60_000 && client.getSendBufferSize() == 70_000
+                        && client.getTrafficClass() == 0x10 && client.getReuseAddress();
+            }
         }
     }
 
