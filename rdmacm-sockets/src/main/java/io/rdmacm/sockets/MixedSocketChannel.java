@@ -2,10 +2,12 @@
 package io.rdmacm.sockets;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketException;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -412,8 +414,8 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
                 return rdma.readWithin(target, timeout);
             }
             below.socket().setSoTimeout(milliseconds(timeout));
-            int length = below.socket().getInputStream().read(target.array(),
-                    target.arrayOffset() + target.position(), target.remaining());
+            int length = input(below).read(target.array(), target.arrayOffset() + target.position(),
+                    target.remaining());
             target.position(target.position() + Math.max(length, 0));
             return length;
         });
@@ -437,8 +439,19 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     @Override
     public int available() throws IOException {
         SocketChannel below = connected();
-        return below instanceof TimedSocketChannel rdma ? rdma.available()
-                : below.socket().getInputStream().available();
+        return below instanceof TimedSocketChannel rdma ? rdma.available() : input(below).available();
+    }
+
+    /** Returns the input of a channel of the JDK, whose socket has none to give after a shutdown. */
+    private InputStream input(SocketChannel below) throws IOException {
+        try {
+            return below.socket().getInputStream();
+        } catch (SocketException e) {
+            if (inputEnded && below.isOpen()) {
+                return InputStream.nullInputStream();
+            }
+            throw e;
+        }
     }
 
     @Override

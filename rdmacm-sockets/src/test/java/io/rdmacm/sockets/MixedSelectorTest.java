@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -283,5 +284,18 @@ class MixedSelectorTest {
         accepted.write(received.flip());
         client.setSoTimeout(0);
         assertThat(client.getInputStream().readNBytes(3)).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void itsSocketsReadTheEndAfterAShutdown() throws Exception {
+        ServerSocketChannel server = listen();
+        SocketChannel client = closedLater(PROVIDER.openSocketChannel());
+        client.connect(server.getLocalAddress());
+        InputStream in = client.socket().getInputStream();
+        client.shutdownInput();
+        assertThat(in.read()).isEqualTo(-1);
+        assertThat(in.available()).isZero();
+        client.close();
+        assertThatThrownBy(in::read).isInstanceOf(ClosedChannelException.class);
     }
 }
