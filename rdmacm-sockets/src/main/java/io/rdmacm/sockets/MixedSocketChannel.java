@@ -468,7 +468,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     public SocketChannel shutdownInput() throws IOException {
         SocketChannel below = connected();
         // Before, so that a thread that is woken in a read sees it.
-        inputEnded = true;
+        inputEnded = below.isConnected();
         below.shutdownInput();
         return this;
     }
@@ -476,7 +476,7 @@ final class MixedSocketChannel extends TimedSocketChannel implements FileTransfe
     @Override
     public SocketChannel shutdownOutput() throws IOException {
         SocketChannel below = connected();
-        outputEnded = true;
+        outputEnded = below.isConnected();
         below.shutdownOutput();
         return this;
     }

@@ -212,6 +212,10 @@ class MixedSelectorTest {
                 .supportedOptions());
         assertThatThrownBy(client::finishConnect).isInstanceOf(NoConnectionPendingException.class);
         assertThatThrownBy(() -> client.read(ByteBuffer.allocate(1))).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(client::shutdownInput).isInstanceOf(NotYetConnectedException.class);
+        assertThatThrownBy(client::shutdownOutput).isInstanceOf(NotYetConnectedException.class);
+        assertThat(client.socket().isInputShutdown()).isFalse();
+        assertThat(client.socket().isOutputShutdown()).isFalse();
         client.setOption(StandardSocketOptions.TCP_NODELAY, true);
         client.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         assertThat(client.getLocalAddress()).isNotNull();
