@@ -438,13 +438,14 @@ final class RdmaSocketChannel extends TimedSocketChannel {
     private int write(ByteBuffer source, boolean waits) throws IOException {
         RdmaStream connected = connectedForOutput();
         try {
-            if (!waits) {
-                return connected.write(source);
-            }
-            if (isInterruptible()) {
+            if (waits && isInterruptible()) {
                 ChannelExceptions.requireNotInterrupted(this);
             }
             int length = source.remaining();
+            if (length == 0 || !waits) {
+                // The stream would say that the peer has closed, where those of the JDK say nothing.
+                return length == 0 ? 0 : connected.write(source);
+            }
             return await(() -> {
                 connected.write(source, FOREVER);
                 return length;
@@ -463,13 +464,15 @@ final class RdmaSocketChannel extends TimedSocketChannel {
         try {
             RdmaStream connected = connectedForOutput();
             try {
-                if (!waits) {
-                    return connected.write(sources, offset, length);
+                if (waits) {
+                    ChannelExceptions.requireNotInterrupted(this);
                 }
-                ChannelExceptions.requireNotInterrupted(this);
                 long bytes = 0;
                 for (int i = offset; i < offset + length; i++) {
                     bytes += sources[i].remaining();
+                }
+                if (bytes == 0 || !waits) {
+                    return bytes == 0 ? 0 : connected.write(sources, offset, length);
                 }
                 connected.write(sources, offset, length, FOREVER);
                 return bytes;

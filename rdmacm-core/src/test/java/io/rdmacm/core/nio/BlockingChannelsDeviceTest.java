@@ -163,6 +163,24 @@ class BlockingChannelsDeviceTest {
 
     @ParameterizedTest
     @EnumSource
+    void nothingCanBeWrittenEvenWhenThePeerHasClosed(NioProvider provider) throws IOException {
+        for (boolean blocking : new boolean[] {true, false}) {
+            try (Pair pair = provider.pair()) {
+                pair.server().close();
+                assertThat(pair.client().read(ByteBuffer.allocate(1))).isEqualTo(-1);
+                pair.client().configureBlocking(blocking);
+                assertThat(pair.client().write(ByteBuffer.allocate(0))).isZero();
+                assertThat(pair.client().write(new ByteBuffer[] {ByteBuffer.allocate(0), ByteBuffer.allocate(0)}))
+                        .isZero();
+                pair.client().shutdownOutput();
+                assertThatThrownBy(() -> pair.client().write(ByteBuffer.allocate(0)))
+                        .isInstanceOf(ClosedChannelException.class);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void whatIsNotPossibleYetOrAnyMoreIsRefused(NioProvider provider) throws IOException {
         SocketChannel channel = provider.get().openSocketChannel();
         assertThatThrownBy(() -> channel.read(bytes("x"))).isInstanceOf(NotYetConnectedException.class);
