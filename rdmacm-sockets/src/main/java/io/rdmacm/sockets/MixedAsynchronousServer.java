@@ -143,7 +143,7 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
             @Override
             public void completed(AsynchronousSocketChannel channel,
                     CompletableFuture<AsynchronousSocketChannel> future) {
-                future.complete(channel);
+                hand(channel, future);
             }
 
             @Override
@@ -221,10 +221,17 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
         if (waiting == null && channel != null && late) {
             closeQuietly(channel);
         } else if (waiting != null && channel != null) {
-            waiting.complete(channel);
+            hand(channel, waiting);
         } else if (waiting != null) {
             waiting.completeExceptionally(late ? new AsynchronousCloseException()
                     : Objects.requireNonNull(failure));
+        }
+    }
+
+    /** Completes an accept, or closes the channel if that was cancelled. */
+    private static void hand(AsynchronousSocketChannel channel, CompletableFuture<AsynchronousSocketChannel> waiting) {
+        if (!waiting.complete(channel)) {
+            closeQuietly(channel);
         }
     }
 

@@ -84,6 +84,23 @@ class AsynchronousChannelsDeviceTest {
     }
 
     @Test
+    void whoComesWhenNobodyWaitsAnyMoreIsClosed() throws Exception {
+        try (AsynchronousServerSocketChannel server = listen(null)) {
+            for (InetAddress address : List.of(rdma, InetAddress.getLoopbackAddress())) {
+                server.accept().cancel(true);
+                assertIsClosed(at(address, server));
+            }
+        }
+    }
+
+    private void assertIsClosed(InetSocketAddress address) throws Exception {
+        try (AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {
+            client.connect(address).get();
+            assertThat(client.read(ByteBuffer.allocate(1)).get(4, TimeUnit.MINUTES)).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void aReadOfAChannelThatIsClosedRightAfterItIsTold() throws Exception {
         try (AsynchronousServerSocketChannel server = listen(null)) {
             for (int i = 0; i < 10; i++) {

@@ -58,6 +58,16 @@ class AsynchronousChannelsTest {
     }
 
     @Test
+    void whoComesWhenNobodyWaitsAnyMoreIsClosed() throws Exception {
+        try (AsynchronousServerSocketChannel server = listen(null);
+                AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {
+            server.accept().cancel(true);
+            client.connect(server.getLocalAddress()).get();
+            assertThat(client.read(ByteBuffer.allocate(1)).get(4, TimeUnit.MINUTES)).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void aReadEndsInTime() throws Exception {
         try (AsynchronousServerSocketChannel server = listen(null);
                 AsynchronousSocketChannel client = provider.openAsynchronousSocketChannel(null)) {
