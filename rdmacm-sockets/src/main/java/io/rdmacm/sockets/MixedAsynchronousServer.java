@@ -11,6 +11,7 @@ import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
+import java.nio.channels.ShutdownChannelGroupException;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -97,6 +98,10 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
         tcp.accept(attachment, new CompletionHandler<AsynchronousSocketChannel, A>() {
             @Override
             public void completed(AsynchronousSocketChannel channel, A given) {
+                if (group.isShutdown()) {
+                    handler.failed(refuse(channel), given);
+                    return;
+                }
                 count(channel, false);
                 handler.completed(channel, given);
             }
@@ -130,14 +135,14 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
             }
         }
         if (ready != null) {
-            result.complete(ready);
+            hand(ready, result);
         } else {
             acceptBoth(overRdma);
         }
         return result;
     }
 
-    private static CompletionHandler<AsynchronousSocketChannel, CompletableFuture<AsynchronousSocketChannel>>
+    private CompletionHandler<AsynchronousSocketChannel, CompletableFuture<AsynchronousSocketChannel>>
             completing() {
         return new CompletionHandler<>() {
             @Override
@@ -228,11 +233,18 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
         }
     }
 
-    /** Completes an accept, or closes the channel if that was cancelled. */
-    private static void hand(AsynchronousSocketChannel channel, CompletableFuture<AsynchronousSocketChannel> waiting) {
-        if (!waiting.complete(channel)) {
+    /** Completes an accept, or closes the channel if that was cancelled or the group is shut down. */
+    private void hand(AsynchronousSocketChannel channel, CompletableFuture<AsynchronousSocketChannel> waiting) {
+        if (group.isShutdown()) {
+            waiting.completeExceptionally(refuse(channel));
+        } else if (!waiting.complete(channel)) {
             closeQuietly(channel);
         }
+    }
+
+    private static IOException refuse(AsynchronousSocketChannel channel) {
+        closeQuietly(channel);
+        return new IOException(new ShutdownChannelGroupException());
     }
 
     private static void closeQuietly(AsynchronousSocketChannel channel) {

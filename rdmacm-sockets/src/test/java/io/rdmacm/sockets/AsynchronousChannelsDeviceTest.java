@@ -4,6 +4,7 @@ package io.rdmacm.sockets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -15,6 +16,7 @@ import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.InterruptedByTimeoutException;
 import java.nio.channels.ReadPendingException;
+import java.nio.channels.ShutdownChannelGroupException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -98,6 +100,30 @@ class AsynchronousChannelsDeviceTest {
             client.connect(address).get();
             assertThat(client.read(ByteBuffer.allocate(1)).get(4, TimeUnit.MINUTES)).isEqualTo(-1);
         }
+    }
+
+    @Test
+    void aGroupThatIsShutDownTakesNobody() throws Exception {
+        AgentJar.assumeTakesDevice();
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        AsynchronousChannelGroup group = provider.openAsynchronousChannelGroup(1, Thread.ofPlatform().factory());
+        try (AsynchronousServerSocketChannel server = listen(group);
+                AsynchronousServerSocketChannel local = provider.openAsynchronousServerSocketChannel(group)
+                        .bind(new InetSocketAddress(loopback, 0))) {
+            group.shutdown();
+            assertTakesNobody(server, rdma);
+            assertTakesNobody(server, loopback);
+            assertTakesNobody(local, loopback);
+        }
+        assertThat(group.awaitTermination(4, TimeUnit.MINUTES)).isTrue();
+    }
+
+    private void assertTakesNobody(AsynchronousServerSocketChannel server, InetAddress address) throws Exception {
+        CompletableFuture<AsynchronousSocketChannel> accepting = new CompletableFuture<>();
+        server.accept(accepting, AsynchronousEcho.completing());
+        assertIsClosed(at(address, server));
+        assertThatThrownBy(accepting::get).cause().isExactlyInstanceOf(IOException.class)
+                .hasCauseInstanceOf(ShutdownChannelGroupException.class);
     }
 
     @Test
