@@ -44,6 +44,8 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
     private final Object lock = new Object();
     // Written with the lock held.
     private @Nullable TimedSocketChannel connecting;
+    // From then on, the channel of the JDK says what is wrong.
+    private boolean overTcp;
     private volatile @Nullable TimedSocketChannel rdma;
     private volatile boolean closed;
 
@@ -203,24 +205,16 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
             if (rdma != null) {
                 throw new AlreadyConnectedException();
             }
-            if (!decision.isTcp() && !closed && !isTcpUsed()) {
+            if (!decision.isTcp() && !closed && !overTcp) {
                 TimedSocketChannel channel = (TimedSocketChannel) shared.rdma().openSocketChannel();
                 connecting = channel;
                 Thread.ofVirtual().name("rdmacm-sockets").start(
                         () -> connect(channel, (InetSocketAddress) remote, decision, attachment, handler));
                 return;
             }
+            overTcp = true;
         }
         connectTcp(remote, decision.reason(), attachment, handler);
-    }
-
-    /** Returns whether it is connected over TCP: the JDK's channel says what is wrong then. */
-    private boolean isTcpUsed() {
-        try {
-            return tcp().getRemoteAddress() != null;
-        } catch (IOException e) {
-            return true;
-        }
     }
 
     private <A> void connectTcp(SocketAddress remote, String reason, A attachment,
@@ -299,6 +293,7 @@ final class MixedAsynchronousSocket extends AsynchronousSocketChannel {
         } catch (IOException | RuntimeException | LinkageError e) {
             synchronized (lock) {
                 connecting = null;
+                overTcp = true;
             }
             try {
                 channel.close();

@@ -14,6 +14,7 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.AsynchronousServerSocketChannel;
 import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.InterruptedByTimeoutException;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.ShutdownChannelGroupException;
@@ -24,6 +25,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
@@ -33,10 +35,14 @@ import org.junit.jupiter.api.Test;
 @RequiresRdma
 class AsynchronousChannelsDeviceTest {
     private final InetAddress rdma = RdmaTestDevice.get().ipv4();
-    private final Shared shared = Objects.requireNonNull(new SocketsProvider(new Installation(
-            new Settings(List.of(), Duration.ofMinutes(4), Duration.ofMinutes(5), true),
-            new DeviceNetworks(Path.of("/sys")), null)).shared());
+    private final Shared shared = with();
     private final SocketsAsynchronousProvider provider = new SocketsAsynchronousProvider(shared);
+
+    private static Shared with(String... rules) {
+        return Objects.requireNonNull(new SocketsProvider(new Installation(
+                new Settings(Stream.of(rules).map(Rule::parse).toList(), Duration.ofMinutes(4), Duration.ofMinutes(5),
+                        true), new DeviceNetworks(Path.of("/sys")), null)).shared());
+    }
 
     private AsynchronousServerSocketChannel listen(AsynchronousChannelGroup group) throws Exception {
         return provider.openAsynchronousServerSocketChannel(group).bind(new InetSocketAddress(0));
@@ -124,6 +130,20 @@ class AsynchronousChannelsDeviceTest {
         assertIsClosed(at(address, server));
         assertThatThrownBy(accepting::get).cause().isExactlyInstanceOf(IOException.class)
                 .hasCauseInstanceOf(ShutdownChannelGroupException.class);
+    }
+
+    @Test
+    void aChannelConnectsOnce() throws Exception {
+        byte[] address = rdma.getAddress();
+        address[address.length - 1] ^= 0x40;
+        InetAddress nobody = InetAddress.getByAddress(address);
+        try (AsynchronousServerSocketChannel server = listen(null);
+                AsynchronousSocketChannel client = new SocketsAsynchronousProvider(
+                        with("deny connect " + nobody.getHostAddress() + " *")).openAsynchronousSocketChannel(null)) {
+            Future<Void> connecting = client.connect(new InetSocketAddress(nobody, 9000));
+            assertThatThrownBy(() -> client.connect(at(rdma, server))).isInstanceOf(ConnectionPendingException.class);
+            assertThat(connecting).isNotDone();
+        }
     }
 
     @Test
