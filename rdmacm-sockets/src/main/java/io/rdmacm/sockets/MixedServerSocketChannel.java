@@ -222,6 +222,10 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
 
     private Selector selector(Both serving) throws IOException {
         synchronized (lock) {
+            if (!isOpen()) {
+                // Perhaps the close has been here already: nobody would close the selector.
+                throw new AsynchronousCloseException();
+            }
             if (waiting == null) {
                 Selector opened = shared.provider().openSelector();
                 waiting = opened;
