@@ -5,10 +5,13 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.util.Objects;
 
 import io.rdmacm.core.internal.nio.TimedServerSocketChannel;
+import io.rdmacm.core.internal.nio.TimedSocketChannel;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * A server over RDMA beside one over TCP, under the same port.
@@ -118,5 +121,36 @@ record Listening(@Nullable TimedServerSocketChannel rdma, String reason) {
                 rdma.close();
             }
         }
+    }
+
+    /**
+     * Accepts over RDMA. Beside TCP, what fails is only said, for its client comes over TCP; and a server over RDMA
+     * that has failed for good is closed.
+     *
+     * @return null if there is none now, or none any more
+     */
+    static @Nullable TimedSocketChannel accept(TimedServerSocketChannel rdma, boolean besideTcp) throws IOException {
+        if (!besideTcp) {
+            return (TimedSocketChannel) rdma.accept();
+        }
+        IOException last = null;
+        boolean over = false;
+        while (rdma.isOpen()) {
+            try {
+                if (!over) {
+                    return (TimedSocketChannel) rdma.accept();
+                }
+                rdma.close();
+            } catch (ClosedChannelException e) {
+                return null;
+            } catch (IOException e) {
+                // Those that pass come once each.
+                over = e == last;
+                Installation.say(Level.WARN, over ? "listens over TCP alone at " + rdma.localAddress()
+                        : "cannot accept over RDMA at " + rdma.localAddress() + ": " + e.getMessage());
+                last = e;
+            }
+        }
+        return null;
     }
 }

@@ -197,7 +197,11 @@ final class MixedAsynchronousServer extends AsynchronousServerSocketChannel {
 
     private void acceptRdma(TimedServerSocketChannel overRdma) {
         try {
-            TimedSocketChannel channel = (TimedSocketChannel) Objects.requireNonNull(overRdma.accept());
+            TimedSocketChannel channel = Listening.accept(overRdma, isTcpBound());
+            if (channel == null) {
+                // It is closed, and so nobody is to ask it again.
+                return;
+            }
             MixedAsynchronousSocket socket = new MixedAsynchronousSocket(shared, group, channel);
             count(socket, true);
             arrived(socket, true, null);

@@ -171,12 +171,12 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
                 rdmaLast &= channel == null;
                 return accepted(channel);
             }
-            SocketChannel channel = serving.rdma.accept();
+            TimedSocketChannel channel = Listening.accept(serving.rdma, tcp.socket().isBound());
             if (channel == null) {
                 return null;
             }
             rdmaLast = true;
-            MixedSocketChannel mixed = new MixedSocketChannel(shared, (TimedSocketChannel) channel);
+            MixedSocketChannel mixed = new MixedSocketChannel(shared, channel);
             shared.connections().add(Connections.Kind.ACCEPT, true, mixed.localAddress(), mixed.remoteAddress(), "");
             return mixed;
         } catch (ClosedChannelException e) {
@@ -229,7 +229,9 @@ final class MixedServerSocketChannel extends TimedServerSocketChannel {
             if (waiting == null) {
                 Selector opened = shared.provider().openSelector();
                 waiting = opened;
-                serving.rdma.register(opened, SelectionKey.OP_ACCEPT);
+                if (serving.rdma.isOpen()) {
+                    serving.rdma.register(opened, SelectionKey.OP_ACCEPT);
+                }
                 if (tcp.getLocalAddress() != null) {
                     tcp.register(opened, SelectionKey.OP_ACCEPT);
                 }

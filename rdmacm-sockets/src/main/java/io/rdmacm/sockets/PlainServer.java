@@ -56,9 +56,9 @@ final class PlainServer extends SocketImpl {
     private record Accepted(@Nullable Socket socket, @Nullable IOException failure) {
     }
 
-    /** A server that accepts. */
+    /** A server that accepts, until it returns null. */
     private interface Source {
-        Socket accept() throws IOException;
+        @Nullable Socket accept() throws IOException;
     }
 
     @Override
@@ -99,7 +99,10 @@ final class PlainServer extends SocketImpl {
         shared.connections().add(Connections.Kind.LISTEN, serving != null, local, null, listening.reason());
         if (serving != null) {
             rdma = serving;
-            start(() -> PlainSocket.viewOf((TimedSocketChannel) serving.accept()));
+            start(() -> {
+                TimedSocketChannel channel = Listening.accept(serving, tcp.isBound());
+                return channel == null ? null : PlainSocket.viewOf(channel);
+            });
             if (tcp.isBound()) {
                 // The time limit is that of the program's accept.
                 tcp.setSoTimeout(0);
@@ -123,7 +126,11 @@ final class PlainServer extends SocketImpl {
         while (!closed) {
             Accepted next;
             try {
-                next = new Accepted(source.accept(), null);
+                Socket socket = source.accept();
+                if (socket == null) {
+                    return;
+                }
+                next = new Accepted(socket, null);
             } catch (IOException e) {
                 next = new Accepted(null, PlainFailures.of(e, closed));
             }

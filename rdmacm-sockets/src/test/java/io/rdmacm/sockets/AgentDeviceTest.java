@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.rdmacm.sockets.forked.FailedServersProgram;
 import io.rdmacm.sockets.forked.FileTransfersProgram;
 import io.rdmacm.sockets.forked.HttpProgram;
 import io.rdmacm.sockets.forked.IsolatedProgram;
@@ -226,6 +227,17 @@ class AgentDeviceTest {
 
         assertThat(result.status()).as(result.output() + result.errors()).isZero();
         assertThat(result.output().lines()).hasSize(15).allMatch(line -> line.endsWith(" true"));
+    }
+
+    @Test
+    void serversThatFailOverRdmaGoOnOverTcp() throws Exception {
+        AgentJar.assumeTakesDevice();
+        ForkedJvm.Result result = ForkedJvm.of(FailedServersProgram.class)
+                .options("-javaagent:" + AgentJar.in(folder) + PATIENT).run(ADDRESS);
+
+        assertThat(result.status()).as(result.output() + result.errors()).isZero();
+        assertThat(result.output().lines()).hasSize(4).allMatch(line -> line.endsWith(" true"));
+        assertThat(AgentJar.lines(result)).filteredOn(line -> line.contains("TCP alone")).hasSize(4);
     }
 
     private void assertChannels(int connections) throws Exception {

@@ -4,6 +4,7 @@ package io.rdmacm.sockets;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
@@ -34,9 +35,12 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.rdmacm.core.testing.OrdinaryUser;
+import io.rdmacm.sockets.forked.FailedServersProgram;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
+import io.rdmacm.verbs.testing.Requirements;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -229,6 +233,31 @@ class MixedChannelsDeviceTest {
             client.connect(server.getLocalAddress());
             assertThat(lastOf("connect")).contains(reason);
             exchange(client, later(server.accept()));
+        }
+    }
+
+    @Test
+    void whoCannotBeAcceptedOverRdmaComesOverTcp(@TempDir Path folder) throws Exception {
+        Requirements.requireProgram("prlimit", "util-linux");
+        Path errors = folder.resolve("errors");
+        try (OrdinaryUser user = new OrdinaryUser()) {
+            Process servers = user.jvm(FailedServersProgram.class, "prlimit", "--memlock=65536")
+                    .options("-javaagent:" + AgentJar.in(folder)).start(errors, rdma.getHostAddress(), "limited");
+            try (BufferedReader told = servers.inputReader()) {
+                for (int i = 0; i < 4; i++) {
+                    later(provider.openSocketChannel())
+                            .connect(new InetSocketAddress(rdma, Integer.parseInt(told.readLine())));
+                    assertThat(lastOf("connect")).contains("TCP: RDMA failed");
+                }
+                assertThat(told.lines().limit(4)).as(Files.readString(errors)).hasSize(4)
+                        .allMatch(line -> line.endsWith(" true"));
+                while (!Files.readString(errors).contains("the limit of locked memory")) {
+                    Thread.yield();
+                }
+            } finally {
+                servers.destroyForcibly().waitFor();
+            }
+            assertThat(Files.readString(errors)).contains("cannot accept over RDMA").doesNotContain("TCP alone");
         }
     }
 
