@@ -84,6 +84,8 @@ final class StreamCore extends Wait.Subject {
     private volatile boolean peerClosed;
     private volatile boolean disconnected;
     private volatile @Nullable RdmaException failure;
+    // An Error has left a step half done, and the next one ends the stream: there may be no stack to call anything now.
+    volatile boolean torn;
     private volatile boolean closing;
     // read without the lock by the writer, which then at worst polls once more than it has to
     private int polls;
@@ -306,15 +308,24 @@ final class StreamCore extends Wait.Subject {
 
     /** Takes what has arrived and finished, without waiting. Returns whether there was anything. */
     boolean progress() {
-        boolean any = false;
+        boolean any = torn;
         polls++;
-        if (queues != null) {
-            any = pollQueue();
+        if (any) {
+            torn = false;
+            fail(new RdmaException(FUNCTION, "an Error has interrupted a step of " + this));
         }
-        if (linkChanged) {
-            linkChanged = false;
-            followLink();
-            any = true;
+        try {
+            if (queues != null) {
+                any |= pollQueue();
+            }
+            if (linkChanged) {
+                linkChanged = false;
+                followLink();
+                any = true;
+            }
+        } catch (Error e) {
+            torn = true;
+            throw e;
         }
         if (any) {
             changed();
@@ -600,6 +611,9 @@ final class StreamCore extends Wait.Subject {
             sendPendingControl();
         } catch (RdmaException | IllegalStateException e) {
             fail(e);
+        } catch (Error e) {
+            torn = true;
+            throw e;
         }
     }
 
@@ -646,6 +660,9 @@ final class StreamCore extends Wait.Subject {
             }
         } catch (RdmaException | IllegalStateException e) {
             fail(e);
+        } catch (Error e) {
+            torn = true;
+            throw e;
         } finally {
             lock.unlock();
         }

@@ -33,6 +33,9 @@ final class StreamReader {
                 consume(length);
             }
             return target.byteSize() == 0 ? 0 : length;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -44,6 +47,9 @@ final class StreamReader {
                 return 0;
             }
             return available <= 0 ? available : copy(target, available);
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -61,6 +67,9 @@ final class StreamReader {
                 }
             }
             return total;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 

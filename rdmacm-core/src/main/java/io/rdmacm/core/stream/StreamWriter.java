@@ -52,6 +52,9 @@ class StreamWriter {
                 total += length;
             }
             return total;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -73,6 +76,9 @@ class StreamWriter {
             }
             source.position(position + total);
             return total;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -97,6 +103,9 @@ class StreamWriter {
             }
             advance(sources, first, count, total);
             return total;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -149,6 +158,9 @@ class StreamWriter {
                 total += part;
             }
             return total;
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -183,6 +195,9 @@ class StreamWriter {
                 throw new IndexOutOfBoundsException("the peer has mapped no memory at offset " + offset);
             }
             return writeMapped(source, offset, index);
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 
@@ -222,6 +237,9 @@ class StreamWriter {
         try (var _ = turn.hold()) {
             core.requireOutput();
             publish();
+        } catch (Error e) {
+            core.torn = true;
+            throw e;
         }
     }
 

@@ -18,6 +18,7 @@ import io.rdmacm.core.CmEventType;
 import io.rdmacm.core.ConnectionParameters;
 import io.rdmacm.core.EventChannel;
 import io.rdmacm.core.forked.EndsAfterClose;
+import io.rdmacm.core.forked.StreamsAtTheEndOfTheStack;
 import io.rdmacm.core.testing.End;
 import io.rdmacm.core.testing.Loopback;
 import io.rdmacm.core.testing.Streams;
@@ -25,6 +26,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.ForkedJvm;
 import io.rdmacm.verbs.testing.LeavesNothing;
+import io.rdmacm.verbs.testing.Nightly;
 import io.rdmacm.verbs.testing.RdmaTestDevice;
 import io.rdmacm.verbs.testing.RequiresRdma;
 import org.junit.jupiter.api.Test;
@@ -87,6 +89,14 @@ class StreamClosingDeviceTest {
                 RdmaStreamServer.listen(server.localAddress()).close();
             }
         }
+    }
+
+    /** Interpreted: where only a lock is compiled, but not its unlock, the lock may stay held. */
+    @Test
+    @Nightly
+    void anErrorInTheMiddleOfAnOperationEndsTheStream() throws Exception {
+        ForkedJvm.Result result = ForkedJvm.of(StreamsAtTheEndOfTheStack.class).nativeAccess().options("-Xint").run();
+        assertThat(result.status()).as(result.output()).isZero();
     }
 
     /** Closes an object where the stack is used up, and then a little higher, until that succeeds. */
