@@ -6,11 +6,11 @@ import java.util.List;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.SharedReceiveQueue;
 import io.rdmacm.verbs.SharedReceiveQueueInitAttributes;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Parts;
+import io.rdmacm.verbs.internal.life.Stack;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,8 +174,17 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     @Override
     public void close() throws RdmaException {
         Stack.require();
-        requireNoConnections();
-        loop.stop();
+        end();
+        manager.forget(this);
+    }
+
+    /** Closes a loop that the manager does not know by itself. */
+    void end() throws RdmaException {
+        // With the lock of the loop, so that no connection comes in between.
+        try (var _ = loop.lock.hold()) {
+            requireNoConnections();
+            loop.stop();
+        }
         if (thread != null) {
             CmLoop.join(thread);
         }
@@ -186,7 +195,6 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
             }
         }
         loop.close();
-        manager.forget(this);
     }
 
     /** Refuses a close while connections are open. */

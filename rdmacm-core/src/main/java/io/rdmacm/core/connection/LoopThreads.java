@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 import io.rdmacm.core.internal.engine.DeviceResources;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.life.Parts;
+import io.rdmacm.verbs.internal.life.Stack;
 
 /** Loops that threads of the library drive: the same number for each device, started when they are first needed. */
 final class LoopThreads extends ConnectionLoopGroup {
@@ -37,7 +37,7 @@ final class LoopThreads extends ConnectionLoopGroup {
         List<ConnectionLoop> list = loops.computeIfAbsent(device, d -> new ArrayList<>());
         if (list.size() < settings.threads()) {
             try (Parts parts = new Parts()) {
-                ConnectionLoop loop = parts.add(ConnectionLoop.open(manager, device, settings), ConnectionLoop::close);
+                ConnectionLoop loop = parts.add(ConnectionLoop.open(manager, device, settings), ConnectionLoop::end);
                 loop.start();
                 list.add(loop);
                 return parts.complete(loop);
@@ -71,7 +71,7 @@ final class LoopThreads extends ConnectionLoopGroup {
         Stack.require();
         // Waits for the threads without the lock, which their handlers may need.
         for (ConnectionLoop loop : end()) {
-            loop.close();
+            loop.end();
         }
         manager.forget(this);
     }

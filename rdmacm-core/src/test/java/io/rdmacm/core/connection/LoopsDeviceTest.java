@@ -293,6 +293,39 @@ class LoopsDeviceTest {
         }
     }
 
+    /** A close at any moment of a connect: the connection is served by the loops, or there is none. */
+    @Test
+    void loopsThatAreClosedDuringAConnectServeItOrRefuseIt() throws Exception {
+        Events events = new Events();
+        try (Peers peers = new Peers()) {
+            Listener listener = serve(peers, null, new Events());
+            listener.acceptAll();
+            for (int i = 0; i < 40; i++) {
+                ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.defaults());
+                peers.clients.connect(listener.address(), with(loops, new Events()), Peers.TIMEOUT).close();
+                CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(),
+                        with(loops, events), Peers.TIMEOUT);
+                while (!connecting.isDone()) {
+                    try {
+                        loops.close();
+                    } catch (IllegalStateException e) {
+                        // a connection is open, or about to be
+                    }
+                }
+                if (!connecting.isCompletedExceptionally()) {
+                    events.expect("connected");
+                    connecting.get().close();
+                    events.expect("disconnected");
+                }
+                loops.close();
+            }
+        }
+    }
+
+    private static ConnectionSettings with(ConnectionLoopGroup loops, Events events) {
+        return ConnectionSettings.builder().loops(loops).handler(events).build();
+    }
+
     @Test
     void whatIsStartedAfterTheEndOfALoopFails() throws Exception {
         try (Peers peers = new Peers()) {

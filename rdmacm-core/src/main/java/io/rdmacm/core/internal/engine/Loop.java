@@ -180,6 +180,7 @@ public final class Loop implements Wait.Source {
      */
     public void add(int queuePairNumber, Member member) throws RdmaException {
         try (var _ = lock.hold()) {
+            requireOpen();
             if (members.get(queuePairNumber) != null) {
                 boolean ignored = takeAll();
             }

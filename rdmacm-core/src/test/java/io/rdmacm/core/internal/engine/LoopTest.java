@@ -2,6 +2,7 @@
 package io.rdmacm.core.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -69,6 +70,18 @@ class LoopTest {
             assertThat(former.ids).containsExactly(1L);
             assertThat(next.ids).containsExactly(2L);
             loop.release(queue, 8);
+            loop.close();
+        }
+    }
+
+    /** Nobody would call the handlers of a member that comes after the end of the thread. */
+    @Test
+    void aLoopThatWasStoppedTakesNobody() throws Exception {
+        try (FakeStack stack = new FakeStack()) {
+            Loop loop = new Loop(stack.context(), 64, false);
+            loop.stop();
+            assertThatThrownBy(() -> loop.add(NUMBER, new Noting())).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("closed");
             loop.close();
         }
     }
