@@ -19,7 +19,6 @@ import io.rdmacm.core.ScatterGatherList;
 import io.rdmacm.core.internal.engine.DeviceResources;
 import io.rdmacm.core.internal.engine.Loop;
 import io.rdmacm.core.internal.engine.Reasons;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.core.internal.jfr.ConnectionEvents;
 import io.rdmacm.verbs.MemoryRegion;
@@ -32,6 +31,7 @@ import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.life.Parts;
+import io.rdmacm.verbs.internal.life.Stack;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.internal.wait.Wait;
@@ -1185,15 +1185,15 @@ public final class Connection implements MetricSource, AutoCloseable {
 
     /** Runs a task and posts what it has started. Takes the lock. */
     void batch(OperationQueue.Batch task) throws RdmaException {
-        lock.lock();
-        operations.beginBatch();
-        lock.unlock();
+        try (var _ = lock.hold()) {
+            operations.beginBatch();
+        }
         try {
             task.run();
         } finally {
-            lock.lock();
-            operations.endBatch();
-            lock.unlock();
+            try (var _ = lock.hold()) {
+                operations.endBatch();
+            }
         }
     }
 

@@ -20,12 +20,12 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.core.PortSpace;
 import io.rdmacm.core.internal.engine.CmLoop;
 import io.rdmacm.core.internal.engine.DeviceResources;
-import io.rdmacm.core.internal.engine.Stack;
 import io.rdmacm.core.internal.engine.Workers;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Stack;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
 import io.rdmacm.verbs.metrics.MetricSource;
@@ -216,8 +216,14 @@ public final class ConnectionManager implements MetricSource, AutoCloseable {
         boolean begun = false;
         try {
             MessageLink link = new MessageLink(this, loop, settings, deadline);
-            var ignored = link.result().whenComplete((connection, failure) ->
-                    completions.execute(() -> finish(link, connection, failure, result)));
+            var ignored = link.result().whenComplete((connection, failure) -> {
+                try {
+                    completions.execute(() -> finish(link, connection, failure, result));
+                } catch (OutOfMemoryError e) {
+                    // Nothing else would end it.
+                    complete(link, connection, failure, result);
+                }
+            });
             begun = true;
             // From here on, the end of the link is the end of this, whatever it is.
             link.connect(peer);

@@ -229,8 +229,10 @@ public final class Reconnector implements MetricSource, AutoCloseable {
             kept = true;
             return connection;
         } finally {
-            // If this thread was interrupted, it is closed as soon as it is established.
-            boolean ignored = future.cancel(false);
+            // If this thread was interrupted, it is closed as soon as it is established, or here if that was just now.
+            if (connection == null && !future.cancel(false) && !future.isCompletedExceptionally()) {
+                connection = future.join();
+            }
             if (connection != null && !kept) {
                 connection.close();
             }

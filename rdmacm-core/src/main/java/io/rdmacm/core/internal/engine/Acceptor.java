@@ -21,6 +21,7 @@ import io.rdmacm.core.CmId;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaTimeoutException;
+import io.rdmacm.verbs.internal.life.Stack;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
@@ -408,9 +409,12 @@ public final class Acceptor<L extends Link> implements CmLoop.Handler {
             }
         } finally {
             inspectors--;
-            // What this thread leaves behind is for those in accept().
-            beginLater();
-            lock.unlock();
+            try {
+                // What this thread leaves behind is for those in accept().
+                beginLater();
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
