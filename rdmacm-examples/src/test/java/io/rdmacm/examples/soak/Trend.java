@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Tells whether memory grows: divides the samples after the warm-up into a few parts, and fits a straight line to the
  * lowest of each, by least squares. The warm-up, in which the JVM loads and compiles classes, is the first half. The
- * lowest, because the compilers of the JVM take tens of megabytes now and then, and give them back seconds later.
+ * lowest, because tens of megabytes come and go, some of them with the compilers of the JVM.
  */
 final class Trend {
     /** How many bytes the line may rise in all: the JVM and the C allocator vary by this much on their own. */
