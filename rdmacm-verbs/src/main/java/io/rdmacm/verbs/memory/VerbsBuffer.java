@@ -38,18 +38,18 @@ public final class VerbsBuffer extends NativeObject {
     private static final NativeFunction EXPORT = NativeFunction.of("ibv_export_buf_dmabuf_fd");
 
     private final ProtectionDomain domain;
-    private final Arena arena;
-    private final MemorySegment memory;
+    private final long memory;
+    private final long bytes;
 
     private VerbsBuffer(ProtectionDomain domain, Lifetime life, long address, long memory, long bytes) {
         // The struct is opaque.
         super(life, address, 0);
         this.domain = domain;
-        this.arena = Arena.ofShared();
-        this.memory = Memory.view(memory, bytes, arena);
+        this.memory = memory;
+        this.bytes = bytes;
         life.describe(() -> bytes + " bytes");
         // what another user of the C library has left there must not become visible
-        this.memory.fill((byte) 0);
+        memory().fill((byte) 0);
     }
 
     /**
@@ -87,14 +87,13 @@ public final class VerbsBuffer extends NativeObject {
 
     /** {@return the memory; accessing it after {@link #close()} throws {@link IllegalStateException}} */
     public MemorySegment memory() {
-        life().ensureOpen();
-        return memory;
+        return life().view(memory, bytes);
     }
 
     /** {@return the length in bytes} */
     public long length() {
         life().ensureOpen();
-        return memory.byteSize();
+        return bytes;
     }
 
     /**
@@ -135,8 +134,6 @@ public final class VerbsBuffer extends NativeObject {
     @Override
     @CFunction("ibv_free_buf")
     protected void destroy() throws RdmaException {
-        // Fails while another thread is inside a method of the JDK with this memory; close() can then be called again.
-        arena.close();
         super.destroy();
     }
 }

@@ -25,6 +25,7 @@ import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.SendRequests;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.error.RdmaUnsupportedException;
+import io.rdmacm.verbs.internal.life.FailingSteps;
 import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.testing.Covers;
 import io.rdmacm.verbs.testing.FakeStack;
@@ -178,6 +179,16 @@ class VerbsBufferTest {
             exported.close();
             assertThatIllegalStateException().isThrownBy(exported::fd);
         }
+    }
+
+    @Test
+    void aCloseThatEndsWithAnErrorIsRepeated() throws Exception {
+        VerbsBuffer buffer = VerbsBuffer.allocate(domain, 64);
+        FailingSteps.failNext(new StackOverflowError("for a test"), () -> assertThatThrownBy(buffer::close)
+                .isInstanceOf(StackOverflowError.class));
+        assertThat(buffer.memory().toArray(ValueLayout.JAVA_BYTE)).hasSize(64);
+        buffer.close();
+        assertThat(FakeVerbs.calls("ibv_free_buf")).hasSize(1);
     }
 
     @Test
