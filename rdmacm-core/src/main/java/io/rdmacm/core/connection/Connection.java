@@ -174,7 +174,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         this.link = link;
         this.settings = settings;
         this.localAddress = link.id().localAddress();
-        this.peerAddress = link.id().peerAddress();
+        this.peerAddress = Objects.requireNonNull(link.peerAddress());
         this.device = device;
         this.domain = device.domain();
         this.queues = queues;
@@ -215,7 +215,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         return localAddress;
     }
 
-    /** {@return the address of the peer} */
+    /** {@return the address of the peer, of a client as it was given, with its host name} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }

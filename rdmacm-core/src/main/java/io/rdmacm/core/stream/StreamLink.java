@@ -33,9 +33,6 @@ final class StreamLink extends Link {
     private @Nullable StreamLoop shared;
     private Loop.@Nullable Member member;
     private volatile @Nullable InetSocketAddress localAddress;
-    private volatile @Nullable InetSocketAddress peerAddress;
-    // of a client, with the host name that the program has for it, of which the id knows nothing; null for a server
-    private volatile @Nullable InetSocketAddress destination;
     // used by the thread that starts the stream, which has a lock for it
     private boolean bound;
     private volatile boolean started;
@@ -75,7 +72,6 @@ final class StreamLink extends Link {
         this.started = true;
         this.handshake = ConnectionEvents.handshakeBegins(false);
         this.localAddress = id().localAddress();
-        this.peerAddress = id().peerAddress();
     }
 
     /** Has completions of the stream arrive in queues that it shares. Called before the handshake begins. */
@@ -126,8 +122,10 @@ final class StreamLink extends Link {
         return localAddress;
     }
 
-    @Nullable InetSocketAddress peerAddress() {
-        return peerAddress;
+    /** Returns the address of the peer, null while a client is not connected. */
+    @Override
+    public @Nullable InetSocketAddress peerAddress() {
+        return request == null && peer == null ? null : super.peerAddress();
     }
 
     void bind(InetSocketAddress local) throws RdmaException {
@@ -162,7 +160,6 @@ final class StreamLink extends Link {
         if (settings.typeOfService() != 0) {
             id().options().typeOfService(settings.typeOfService());
         }
-        destination = target;
         resolve(target);
         started = true;
     }
@@ -209,9 +206,6 @@ final class StreamLink extends Link {
             peer = ConnectData.decode(event.privateData());
         }
         localAddress = id().localAddress();
-        if (request == null) {
-            peerAddress = destination;
-        }
     }
 
     @Override
@@ -232,7 +226,7 @@ final class StreamLink extends Link {
     protected void disconnects() {
         if (isEstablished() && ConnectionEvents.recordsDisconnects()) {
             RdmaException reason = failure();
-            ConnectionEvents.disconnect(localAddress, peerAddress, isDisconnectedByPeer(),
+            ConnectionEvents.disconnect(localAddress, peerAddress(), isDisconnectedByPeer(),
                     (reason == null ? disconnected(toString()) : reason).toString());
         }
     }
@@ -279,7 +273,7 @@ final class StreamLink extends Link {
 
     @Override
     public String toString() {
-        return (localAddress == null ? "unbound" : localAddress) + " to " + (peerAddress == null ? "nobody"
-                : peerAddress);
+        InetSocketAddress to = peerAddress();
+        return (localAddress == null ? "unbound" : localAddress) + " to " + (to == null ? "nobody" : to);
     }
 }

@@ -119,6 +119,22 @@ class ConnectionDeviceTest {
     }
 
     @Test
+    void theNameThatTheProgramConnectsToIsKept() throws Exception {
+        try (Peers peers = new Peers()) {
+            InetSocketAddress server = peers.listener.address();
+            // Without DNS, which knows no such name.
+            InetAddress named = InetAddress.getByAddress("host.example", server.getAddress().getAddress());
+            try (Background<Connection> connecting = Background.call(() -> peers.clients.connect(
+                    new InetSocketAddress(named, server.getPort()), ConnectionSettings.defaults(), Peers.TIMEOUT));
+                    Connection _ = peers.listener.accept(Peers.TIMEOUT);
+                    Connection client = connecting.result()) {
+                assertThat(client.peerAddress()).isEqualTo(server);
+                assertThat(client.peerAddress().getHostString()).isEqualTo("host.example");
+            }
+        }
+    }
+
+    @Test
     void aRequestCanBeLookedAtAndRejected() throws Exception {
         ConnectionSettings client = ConnectionSettings.builder().privateData(bytes("let me in")).build();
         try (Peers peers = new Peers();

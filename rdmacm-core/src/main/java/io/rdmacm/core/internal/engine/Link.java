@@ -135,6 +135,11 @@ public abstract class Link implements CmLoop.Handler {
         return loop;
     }
 
+    /** Returns the address of the peer, as the program gave it; null before a client knows it. */
+    public @Nullable InetSocketAddress peerAddress() {
+        return peer;
+    }
+
     /** Returns who the peer is, for messages. */
     protected final String name() {
         return name;
