@@ -168,23 +168,33 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
     /**
      * Ends the loop and frees its queues. Inside a handler of the loop this is refused.
      *
-     * @throws IllegalStateException when connections of the loop are still open
+     * @throws IllegalStateException when connections of the loop are still open or being made; nothing has changed
      * @throws RdmaException when C cannot free a queue; call this again
      */
     @Override
     public void close() throws RdmaException {
         Stack.require();
+        stop(List.of(this));
         end();
         manager.forget(this);
     }
 
-    /** Closes a loop that the manager does not know by itself. */
-    void end() throws RdmaException {
-        // With the lock of the loop, so that no connection comes in between.
-        try (var _ = loop.lock.hold()) {
-            requireNoConnections();
-            loop.stop();
+    /** Takes no connection any more in any of some loops, or refuses that for all of them. */
+    static void stop(List<ConnectionLoop> loops) {
+        if (loops.isEmpty()) {
+            return;
         }
+        ConnectionLoop first = loops.getFirst();
+        // All their locks are held when the first one stops, so that no connection comes in between.
+        try (var _ = first.loop.lock.hold()) {
+            first.requireUnused();
+            stop(loops.subList(1, loops.size()));
+            first.loop.stop();
+        }
+    }
+
+    /** Closes a loop that was stopped. */
+    void end() throws RdmaException {
         if (thread != null) {
             CmLoop.join(thread);
         }
@@ -197,12 +207,15 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         loop.close();
     }
 
-    /** Refuses a close while connections are open. */
-    void requireNoConnections() {
+    private void requireUnused() {
+        loop.requireNoHandler();
         List<Loop.Member> open = loop.members();
         if (!open.isEmpty()) {
             throw new IllegalStateException(this + " still drives " + open.size() + " connections, such as "
                     + open.getFirst());
+        }
+        if (loop.isReserved()) {
+            throw new IllegalStateException(this + " is about to drive a connection, or one of it is being closed");
         }
     }
 

@@ -43,7 +43,7 @@ public abstract sealed class ConnectionLoopGroup implements MetricSource, AutoCl
     /**
      * Ends the loops and frees their queues. Has no effect when called again.
      *
-     * @throws IllegalStateException when connections of the group are still open
+     * @throws IllegalStateException when connections of the group are still open or being made; nothing has changed
      * @throws RdmaException when C cannot free a queue; call this again
      */
     @Override

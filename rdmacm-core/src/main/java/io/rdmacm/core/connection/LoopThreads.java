@@ -37,7 +37,7 @@ final class LoopThreads extends ConnectionLoopGroup {
         List<ConnectionLoop> list = loops.computeIfAbsent(device, d -> new ArrayList<>());
         if (list.size() < settings.threads()) {
             try (Parts parts = new Parts()) {
-                ConnectionLoop loop = parts.add(ConnectionLoop.open(manager, device, settings), ConnectionLoop::end);
+                ConnectionLoop loop = parts.add(ConnectionLoop.open(manager, device, settings), ConnectionLoop::close);
                 loop.start();
                 list.add(loop);
                 return parts.complete(loop);
@@ -78,7 +78,7 @@ final class LoopThreads extends ConnectionLoopGroup {
 
     private synchronized List<ConnectionLoop> end() {
         List<ConnectionLoop> all = all().toList();
-        all.forEach(ConnectionLoop::requireNoConnections);
+        ConnectionLoop.stop(all);
         closed = true;
         return all;
     }

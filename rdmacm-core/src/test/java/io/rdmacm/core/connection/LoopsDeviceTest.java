@@ -25,6 +25,7 @@ import io.rdmacm.core.testing.Events;
 import io.rdmacm.core.testing.Flavour;
 import io.rdmacm.core.testing.Peers;
 import io.rdmacm.core.testing.Readable;
+import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.error.RdmaClosedException;
 import io.rdmacm.verbs.error.RdmaException;
@@ -301,24 +302,44 @@ class LoopsDeviceTest {
             Listener listener = serve(peers, null, new Events());
             listener.acceptAll();
             for (int i = 0; i < 40; i++) {
-                ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.defaults());
+                ConnectionLoopGroup loops = peers.clients.startLoops(LoopSettings.builder().threads(2).build());
                 peers.clients.connect(listener.address(), with(loops, new Events()), Peers.TIMEOUT).close();
+                boolean closed = false;
                 CompletableFuture<Connection> connecting = peers.clients.connectAsync(listener.address(),
                         with(loops, events), Peers.TIMEOUT);
                 while (!connecting.isDone()) {
                     try {
                         loops.close();
+                        closed = true;
                     } catch (IllegalStateException e) {
-                        // a connection is open, or about to be
+                        // a connection is open, or about to be: nothing has changed
                     }
                 }
-                if (!connecting.isCompletedExceptionally()) {
+                assertThat(connecting.isCompletedExceptionally()).isEqualTo(closed);
+                if (closed) {
+                    assertThat(connecting.exceptionNow()).isInstanceOf(IllegalStateException.class);
+                } else {
                     events.expect("connected");
                     connecting.get().close();
                     events.expect("disconnected");
                 }
                 loops.close();
             }
+        }
+    }
+
+    /** Between the two steps in which a connection enters a loop, a close is refused and changes nothing. */
+    @Test
+    void aLoopIsNotClosedWhileAConnectionIsMade() throws Exception {
+        try (Peers peers = new Peers()) {
+            ConnectionLoop loop = peers.clients.openLoop(address(peers), LoopSettings.defaults());
+            CompletionQueue room = loop.loop().reserve(8, 8);
+            assertThatThrownBy(loop::close).isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("is about to drive a connection");
+            assertThat(loop.progress()).isZero();
+            loop.loop().release(room, 8);
+            loop.close();
+            assertThatThrownBy(loop::progress).isInstanceOf(IllegalStateException.class);
         }
     }
 

@@ -13,6 +13,7 @@ import io.rdmacm.verbs.VerbsContext;
 import io.rdmacm.verbs.WorkCompletions;
 import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.internal.wait.Deadline;
 import io.rdmacm.verbs.internal.wait.EventFile;
 import io.rdmacm.verbs.internal.wait.MixedThreadsLock;
@@ -88,8 +89,11 @@ public final class Loop implements Wait.Source {
         this.lock = lock;
         this.maxCompletions = maxCompletions;
         this.handlersInAnyThread = handlersInAnyThread;
-        this.channel = context.createCompletionChannel();
-        this.wait = new Wait(lock, this, new Poller(channel.fd()), new Poller(channel.fd()));
+        try (Parts parts = new Parts()) {
+            this.channel = parts.add(context.createCompletionChannel(), CompletionChannel::close);
+            this.wait = new Wait(lock, this, new Poller(channel.fd()), new Poller(channel.fd()));
+            parts.complete(this);
+        }
     }
 
     /** Somebody whose completions arrive in the queues of a loop. All methods are called with the lock held. */
@@ -156,10 +160,13 @@ public final class Loop implements Wait.Source {
             int last = queues.isEmpty() ? 0 : queues.getLast().queue.capacity();
             int least = Math.addExact(count, promised);
             int capacity = Math.max(least, Math.min(Math.max(expected, 2 * last), maxCompletions));
-            Share share = new Share(context.createCompletionQueue(capacity, channel), least);
-            queues.add(share);
-            wait.rearm();
-            return share.queue;
+            try (Parts parts = new Parts()) {
+                CompletionQueue queue = parts.add(context.createCompletionQueue(capacity, channel),
+                        CompletionQueue::close);
+                queues.add(new Share(queue, least));
+                wait.rearm();
+                return parts.complete(queue);
+            }
         }
     }
 
@@ -206,6 +213,13 @@ public final class Loop implements Wait.Source {
         }
     }
 
+    /** Returns whether there is room that was reserved and not released, as for a member that is about to be added. */
+    public boolean isReserved() {
+        try (var _ = lock.hold()) {
+            return queues.stream().anyMatch(share -> share.used > promised);
+        }
+    }
+
     /** Checks that the loop was not stopped. */
     public void requireOpen() {
         if (stopped) {
@@ -216,7 +230,6 @@ public final class Loop implements Wait.Source {
     /** Ends the thread of the loop. */
     public void stop() {
         try (var _ = lock.hold()) {
-            requireNoHandler();
             stopped = true;
             wait.wake(work);
         }

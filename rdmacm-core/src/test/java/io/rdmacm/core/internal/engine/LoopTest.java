@@ -12,6 +12,8 @@ import java.util.List;
 import io.rdmacm.bindings.ibv_wc;
 import io.rdmacm.verbs.CompletionQueue;
 import io.rdmacm.verbs.WorkCompletions;
+import io.rdmacm.verbs.internal.life.FailingSteps;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
 import io.rdmacm.verbs.testing.WithFakeVerbs;
@@ -70,6 +72,38 @@ class LoopTest {
             assertThat(former.ids).containsExactly(1L);
             assertThat(next.ids).containsExactly(2L);
             loop.release(queue, 8);
+            loop.close();
+        }
+    }
+
+    @Test
+    void wantOfMemoryLeavesNeitherChannelNorQueue() throws Exception {
+        try (FakeStack stack = new FakeStack()) {
+            FailingSteps.failAtEach(() -> new Loop(stack.context(), 64, true)::close, Lifetime::openObjects);
+            Loop loop = new Loop(stack.context(), 64, true);
+            for (int queues = 1; queues < 4; queues++) {
+                // No room is left for the next one.
+                long before = Lifetime.openObjects();
+                FailingSteps.failNext(new OutOfMemoryError("for a test"), () -> assertThatThrownBy(
+                        () -> loop.reserve(64, 64)).isInstanceOf(OutOfMemoryError.class));
+                assertThat(Lifetime.openObjects()).isEqualTo(before);
+                assertThat(loop.reserve(64, 64).capacity()).isGreaterThanOrEqualTo(64);
+            }
+            loop.close();
+        }
+    }
+
+    /** The receives of a shared queue, for which there is always room, are no sign of a member. */
+    @Test
+    void roomIsReservedUntilItIsReleased() throws Exception {
+        try (FakeStack stack = new FakeStack()) {
+            Loop loop = new Loop(stack.context(), 64, true);
+            loop.promise(16);
+            assertThat(loop.isReserved()).isFalse();
+            CompletionQueue queue = loop.reserve(8, 8);
+            assertThat(loop.isReserved()).isTrue();
+            loop.release(queue, 8);
+            assertThat(loop.isReserved()).isFalse();
             loop.close();
         }
     }
