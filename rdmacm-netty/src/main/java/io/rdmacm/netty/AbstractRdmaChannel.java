@@ -26,8 +26,9 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
     // Without a quiet period, Netty may end an event loop without closing its channels, but not without this.
     private final Runnable closedByLoop = this::closeForLoop;
+    private @Nullable SingleThreadEventExecutor hooked;
     private volatile boolean open = true;
-    // The two below are set in the event loop.
+    // Those below are set in the event loop.
     private volatile @Nullable LoopRegistration registration;
     private boolean readPending;
 
@@ -69,6 +70,15 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     /** Frees the stream or server, without waiting for more than the options ask for. */
     abstract void free() throws Exception;
 
+    /** Leaves the event loop before a close that goes on elsewhere. */
+    final void leaveLoop() {
+        try {
+            doDeregister();
+        } catch (Exception e) {
+            LOG.debug("{} could not be removed from its event loop", this, e);
+        }
+    }
+
     @Override
     public final boolean isOpen() {
         return open;
@@ -89,6 +99,7 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
         }
         try {
             if (eventLoop() instanceof SingleThreadEventExecutor loop) {
+                hooked = loop;
                 loop.addShutdownHook(closedByLoop);
             }
             linkIfPossible(promise);
@@ -148,8 +159,16 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
 
     @Override
     protected void doDeregister() throws Exception {
-        if (isRegistered() && eventLoop() instanceof SingleThreadEventExecutor loop) {
-            LoopRegistration.executeOrIgnore(loop, () -> loop.removeShutdownHook(closedByLoop));
+        // Also where it was not registered after all.
+        SingleThreadEventExecutor loop = hooked;
+        if (loop != null) {
+            hooked = null;
+            if (loop.inEventLoop()) {
+                // Now: the channel may come back to this event loop before a task of it runs.
+                loop.removeShutdownHook(closedByLoop);
+            } else {
+                LoopRegistration.executeOrIgnore(loop, () -> loop.removeShutdownHook(closedByLoop));
+            }
         }
         @Nullable LoopRegistration former = registration;
         registration = null;

@@ -193,8 +193,13 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
             if (child == null) {
                 return false;
             }
-            child.acceptEarly();
-            early.add(child);
+            try {
+                child.acceptEarly();
+                early.add(child);
+            } catch (Throwable t) {
+                child.unsafe().closeForcibly();
+                throw t;
+            }
         } catch (RdmaException | RuntimeException | Error e) {
             LOG.warn("{} could not accept a stream", this, e);
         }
@@ -222,14 +227,12 @@ public final class RdmaServerStreamChannel extends AbstractRdmaChannel implement
         }
         RdmaStreamServer closing = server;
         if (closing != null) {
-            // It waits for the thread of the server, which may be busy with a handshake.
-            Thread.ofPlatform().daemon().name("rdmacm-netty-close").start(() -> {
-                try {
-                    closing.close();
-                } catch (RdmaException e) {
-                    LOG.debug("{} could not be closed", closing, e);
-                }
-            });
+            try {
+                // It waits for the step of a handshake that is being taken, but then the port is free.
+                closing.close();
+            } catch (RdmaException e) {
+                throw new IOException(this + " could not be closed", e);
+            }
         }
     }
 

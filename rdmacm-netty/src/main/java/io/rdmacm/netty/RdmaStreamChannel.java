@@ -813,13 +813,16 @@ public final class RdmaStreamChannel extends AbstractRdmaChannel implements Sock
             if (!isOpen() || !connected || linger <= 0) {
                 return null;
             }
-            try {
-                doDeregister();
-            } catch (Exception e) {
-                LOG.debug("{} could not be removed from its event loop", RdmaStreamChannel.this, e);
-            }
-            return closing -> closeStream().orTimeout(linger, TimeUnit.SECONDS)
-                    .whenComplete((nothing, failure) -> GlobalEventExecutor.INSTANCE.execute(closing));
+            leaveLoop();
+            return closing -> {
+                try {
+                    closeStream().orTimeout(linger, TimeUnit.SECONDS)
+                            .whenComplete((nothing, failure) -> GlobalEventExecutor.INSTANCE.execute(closing));
+                } catch (Throwable t) {
+                    LOG.warn("{} is closed without waiting for its peer", RdmaStreamChannel.this, t);
+                    closing.run();
+                }
+            };
         }
     }
 }

@@ -35,9 +35,18 @@ final class RegisteredByteBuf extends UnpooledDirectByteBuf {
     @Override
     public ByteBuf capacity(int newCapacity) {
         RegisteredMemory.Piece former = piece;
-        super.capacity(newCapacity);
-        if (former != null && former != piece) {
-            former.free();
+        RegisteredMemory.Piece unused = null;
+        try {
+            super.capacity(newCapacity);
+            unused = former == piece ? null : former;
+        } catch (Throwable t) {
+            unused = former == piece ? null : piece;
+            piece = former;
+            throw t;
+        } finally {
+            if (unused != null) {
+                unused.free();
+            }
         }
         return this;
     }

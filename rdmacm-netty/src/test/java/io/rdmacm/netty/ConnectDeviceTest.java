@@ -172,6 +172,23 @@ class ConnectDeviceTest {
 
     @ParameterizedTest
     @EnumSource
+    void aPortIsFreeWhenItsServerIsClosed(Loops loops) throws Exception {
+        InetSocketAddress[] port = {Loops.anyPort()};
+        for (int i = 0; i < 5; i++) {
+            with(loops, group -> {
+                for (int j = 0; j < 5; j++) {
+                    Channel server = server(group, port[0]);
+                    port[0] = (InetSocketAddress) server.localAddress();
+                    server.close().sync();
+                }
+                // closed by the end of its event loop
+                var unused = server(group, port[0]);
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void noRdmaThere(Loops loops) throws Exception {
         with(loops, group -> assertThat(client(group).connect("127.0.0.1", 4).await().cause())
                 .isInstanceOfAny(ConnectException.class, NoRouteToHostException.class));

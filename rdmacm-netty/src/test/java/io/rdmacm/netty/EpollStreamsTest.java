@@ -18,6 +18,7 @@ import io.rdmacm.core.internal.access.StreamAccess;
 import io.rdmacm.core.stream.RdmaStream;
 import io.rdmacm.core.stream.RdmaStreamServer;
 import io.rdmacm.core.stream.StreamSettings;
+import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.verbs.error.RdmaException;
 import org.junit.jupiter.api.Test;
 
@@ -77,6 +78,21 @@ class EpollStreamsTest {
         IoEventLoop loop = (IoEventLoop) group.next();
         NoQueues.with(() -> assertThatThrownBy(() -> EpollStreams.of(loop, null)).isInstanceOf(RdmaException.class));
         return new WeakReference<>(loop);
+    }
+
+    @Test
+    void anEventLoopForgetsAChannelThatItCouldNotTake() throws Exception {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+        try {
+            EventLoop loop = group.next();
+            RdmaStreamChannel channel = new RdmaStreamChannel();
+            NoQueues.with(() -> assertThat(loop.register(channel).awaitUninterruptibly().cause())
+                    .isInstanceOf(RdmaException.class));
+            channel.closeFuture().sync();
+            assertThat(Loops.hooks(loop)).isZero();
+        } finally {
+            group.shutdownGracefully(0, 0, TimeUnit.SECONDS).sync();
+        }
     }
 
     private static WeakReference<EventLoop> useOneThatEnds() throws InterruptedException {

@@ -15,8 +15,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadEventLoop;
+import io.netty.util.concurrent.Promise;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
@@ -118,6 +120,32 @@ class LoopEndDeviceTest {
             }
             assertThat(told.events()).contains("active", "inactive");
             server.close().sync();
+        } finally {
+            ChannelPair.end(clients);
+            ChannelPair.end(servers);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aChannelThatCameBackIsClosedToo(Loops loops) throws Exception {
+        EventLoopGroup servers = loops.group();
+        EventLoopGroup clients = loops.group();
+        try {
+            Channel server = Loops.server(servers, channel -> channel.pipeline().addLast(new Recorder()))
+                    .bind(Loops.anyPort()).sync().channel();
+            Channel connected = connect(clients, server.localAddress()).sync().channel();
+            EventLoop loop = connected.eventLoop();
+            Promise<Void> back = loop.newPromise();
+            connected.deregister().addListener(gone -> loop.register(connected)
+                    .addListener(registered -> back.setSuccess(null)));
+            back.sync();
+            assertThat(Loops.hooks(loop)).isOne();
+            loop.submit(() -> {
+                clients.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+            }).sync();
+            assertThat(clients.terminationFuture().await(Recorder.SECONDS * 1000)).isTrue();
+            assertThat(connected.isOpen()).isFalse();
         } finally {
             ChannelPair.end(clients);
             ChannelPair.end(servers);

@@ -2,6 +2,7 @@
 package io.rdmacm.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,12 +14,14 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.util.internal.PlatformDependent;
 import io.rdmacm.netty.testing.ChannelPair;
 import io.rdmacm.netty.testing.Loops;
 import io.rdmacm.netty.testing.NoLeaks;
 import io.rdmacm.netty.testing.Recorder;
 import io.rdmacm.verbs.testing.LeavesNothing;
 import io.rdmacm.verbs.testing.RequiresRdma;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -149,7 +152,26 @@ class ZeroCopyDeviceTest {
             assertThat(pair.atServer().received(LENGTH)).isEqualTo(data);
         }
         awaitFreed(buffer);
-        // The channels are closed, but their streams are freed in the background.
+        awaitNoRegisteredMemory(allocator);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatCannotGrowKeepsItsMemory(Loops loops) throws Exception {
+        Assumptions.assumeTrue(PlatformDependent.maxDirectMemory() < Integer.MAX_VALUE, "the JVM may have 2 GiB");
+        RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
+        try (ChannelPair pair = connect(loops, allocator)) {
+            ByteBuf buffer = pair.client().alloc().directBuffer(LENGTH).writeByte(7);
+            assertThatThrownBy(() -> buffer.capacity(Integer.MAX_VALUE)).isInstanceOf(OutOfMemoryError.class);
+            assertThat(RdmaByteBufAllocator.sliceOf(buffer)).isNotNull();
+            assertThat(buffer.getByte(0)).isEqualTo((byte) 7);
+            buffer.release();
+        }
+        awaitNoRegisteredMemory(allocator);
+    }
+
+    /** The channels are closed, but their streams are freed in the background. */
+    private static void awaitNoRegisteredMemory(RdmaByteBufAllocator allocator) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Recorder.SECONDS);
         while (registers(allocator)) {
             assertThat(System.nanoTime()).isLessThan(end);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.netty.testing;
 
+import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Set;
 import java.util.function.Consumer;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.rdmacm.core.connection.WaitPolicy;
 import io.rdmacm.netty.RdmaIoHandler;
 import io.rdmacm.netty.RdmaServerStreamChannel;
@@ -48,6 +52,13 @@ public enum Loops {
     /** Returns a group of one event loop. */
     public EventLoopGroup group() {
         return new MultiThreadIoEventLoopGroup(1, factory());
+    }
+
+    /** Returns how many actions are to run at the end of an event loop. */
+    public static int hooks(EventLoop loop) throws ReflectiveOperationException, InterruptedException {
+        Field hooks = SingleThreadEventExecutor.class.getDeclaredField("shutdownHooks");
+        hooks.setAccessible(true);
+        return loop.submit(() -> ((Set<?>) hooks.get(loop)).size()).sync().getNow();
     }
 
     /** Returns a server that does something with each channel that it accepts. */
