@@ -153,6 +153,8 @@ final class AsyncEvents {
 
     private synchronized EventSource<Raw> source() throws RdmaException {
         if (source == null) {
+            // Of a virtual thread, which a close does not wait for. From here on it waits for this method.
+            ensureContextOpen();
             source = new EventSource<>(file(), this::read);
         }
         return source;

@@ -181,7 +181,7 @@ public final class MemoryWindow extends NativeObject {
                     + " SendRequest.bindMemoryWindow");
         }
         checkDomain(pair.protectionDomain());
-        NativeFunction function = function(ContextOps.BIND_MW, domain.context().address());
+        NativeFunction function;
         BiasedLock lock = pair.sends();
         Bias bias = lock.enter();
         int error;
@@ -189,6 +189,7 @@ public final class MemoryWindow extends NativeObject {
         try (Arena arena = Arena.ofConfined()) {
             life().ensureOpen();
             pair.sends().requireNoBatch();
+            function = function(ContextOps.BIND_MW, domain.context().address());
             long bind = arena.allocate(ibv_mw_bind.layout()).address();
             Memory.putLong(bind + ibv_mw_bind.wr_id$offset(), id);
             Memory.putInt(bind + ibv_mw_bind.send_flags$offset(), flags);

@@ -55,16 +55,25 @@ public final class MulticastAttachment extends NativeObject {
     static MulticastAttachment attach(QueuePair queuePair, Group group, Set<Group> attached) throws RdmaException {
         MemorySegment gid = NativeMemory.allocate(ATTACH_MCAST.name(), Gid.BYTES, Long.BYTES);
         AddressStructs.writeGid(group.gid(), gid.address());
-        if (!attached.add(group)) {
-            throw new IllegalStateException(queuePair + " is already attached to " + group);
-        }
         long pair = queuePair.address();
         return Lifetime.make(MulticastAttachment.class, List.of(queuePair.life()), arena -> {
-            Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(pair, gid.address(), group.lid()));
+            if (!attached.add(group)) {
+                throw new IllegalStateException(queuePair + " is already attached to " + group);
+            }
+            boolean done = false;
+            try {
+                Check.returned(ATTACH_MCAST, ATTACH_MCAST.callInt(pair, gid.address(), group.lid()));
+                done = true;
+            } finally {
+                if (!done) {
+                    attached.remove(group);
+                }
+            }
             return gid.address();
-        }, address -> Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(pair, gid.address(), group.lid())),
-                (life, address) -> new MulticastAttachment(queuePair, group, life, address),
-                () -> attached.remove(group));
+        }, address -> {
+            Check.returned(DETACH_MCAST, DETACH_MCAST.callInt(pair, gid.address(), group.lid()));
+            attached.remove(group);
+        }, (life, address) -> new MulticastAttachment(queuePair, group, life, address));
     }
 
     /** {@return the queue pair that receives the datagrams} */

@@ -48,16 +48,16 @@ public final class ParentDomain extends ProtectionDomain {
             // The flag came together with buffers; nothing else tells whether the library knows it.
             ALLOC_BUF.require();
         }
-        NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
         AllocatorCalls calls = attributes.allocator()
                 .map(allocator -> new AllocatorCalls(allocator::allocate, allocator::free)).orElse(null);
-        return Lifetime.make(ParentDomain.class, parents,
-                arena -> allocate(function, below, attributes, calls, arena), ProtectionDomain::free,
-                (life, address) -> new ParentDomain(below, attributes, life, address), () -> close(calls));
+        return Lifetime.make(ParentDomain.class, parents, arena -> allocate(below, attributes, calls, arena),
+                ProtectionDomain::free, (life, address) -> new ParentDomain(below, attributes, life, address),
+                () -> close(calls));
     }
 
-    private static long allocate(NativeFunction function, ProtectionDomain below,
-            ParentDomainAttributes attributes, @Nullable AllocatorCalls calls, Arena arena) throws RdmaException {
+    private static long allocate(ProtectionDomain below, ParentDomainAttributes attributes,
+            @Nullable AllocatorCalls calls, Arena arena) throws RdmaException {
+        NativeFunction function = ExtendedOps.ALLOC_PARENT_DOMAIN.require(below.context().address());
         long init = arena.allocate(ibv_parent_domain_init_attr.layout()).address();
         Memory.putLong(init + ibv_parent_domain_init_attr.pd$offset(), below.address());
         attributes.threadDomain().ifPresent(threadDomain -> Memory.putLong(

@@ -83,12 +83,12 @@ final class QueuePairFactory {
             parents.add(scaling.table().life());
         });
         requireRelease(attributes);
-        requireReceiveEntries(domain.context(), attributes);
         try (Arena outer = Arena.ofConfined()) {
             long init = QueuePairInitStructs.write(attributes, outer);
             Memory.putLong(init + ibv_qp_init_attr_ex.pd$offset(), domain.address());
             addToMask(init, Rdma.IBV_QP_INIT_ATTR_PD());
             return Lifetime.make(type, parents, arena -> {
+                requireReceiveEntries(domain.context(), attributes);
                 try {
                     return creator.create(init, arena);
                 } catch (RdmaException e) {

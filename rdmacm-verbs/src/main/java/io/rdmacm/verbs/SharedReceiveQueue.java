@@ -293,6 +293,8 @@ public final class SharedReceiveQueue extends NativeObject {
      * @param first the index of the first operation to post
      * @param count the number of operations to post, at least 1
      * @throws IndexOutOfBoundsException if the block does not contain the operations
+     * @throws IllegalArgumentException if one deletes a handle that none of this queue can have; nothing has been
+     *        posted
      * @throws WorkRequestException for the first operation that was refused, with the errno of the driver; the
      *        operations before it have been posted
      * @throws RdmaUnsupportedException if the device does not support tag matching
@@ -305,7 +307,7 @@ public final class SharedReceiveQueue extends NativeObject {
             SendQueue.requireRange(first, count, block.capacity());
             NativeFunction post = ExtendedOps.POST_SRQ_OPS.require(domain.context().address());
             long refused = arena.allocate(Long.BYTES, Long.BYTES).address();
-            block.chain(first, count);
+            block.prepare(first, count, init.maxTags());
             int error = post.callInt(address(), block.get(first).address(), refused);
             if (error == Rdma.EOPNOTSUPP() || error == Rdma.ENOSYS()) {
                 throw Failures.of(post.name(), error);

@@ -72,7 +72,8 @@ public final class TagOperation {
      * Turns this operation into the removal of a tagged buffer ({@code IBV_WR_TAG_DEL}). If a message has already
      * consumed the buffer, the operation completes with the status TM_ERR.
      *
-     * @param handle the {@link #handle()} of the operation that added it
+     * @param handle the {@link #handle()} of the operation that added it to the same queue; drivers do not check
+     *        whether there is a buffer with this handle
      * @return this operation
      */
     public TagOperation delete(int handle) {
@@ -144,6 +145,14 @@ public final class TagOperation {
 
     long address() {
         return address;
+    }
+
+    /** Refuses a handle that no operation of a queue can have: libmlx5 would write beyond its list. */
+    void requireHandle(int maxTags) {
+        if (Memory.getInt(address + OPCODE) == Rdma.IBV_WR_TAG_DEL() && (handle() < 0 || handle() > maxTags)) {
+            throw new IllegalArgumentException("no tagged buffer of a queue with at most " + maxTags
+                    + " has the handle " + handle());
+        }
     }
 
     void next(long operation) {

@@ -67,13 +67,13 @@ public final class TagOperations {
         return operations[Objects.checkIndex(index, operations.length)];
     }
 
-    /** Links consecutive operations into a chain, which is how C takes several of them. */
-    void chain(int first, int count) {
+    /** Checks consecutive operations, and links them into a chain, which is how C takes several of them. */
+    void prepare(int first, int count, int maxTags) {
         int last = first + count - 1;
-        for (int i = first; i < last; i++) {
-            operations[i].next(operations[i + 1].address());
+        for (int i = first; i <= last; i++) {
+            operations[i].requireHandle(maxTags);
+            operations[i].next(i < last ? operations[i + 1].address() : 0);
         }
-        operations[last].next(0);
     }
 
     /** Returns the index of the operation whose address C has written, of those that were posted together. */

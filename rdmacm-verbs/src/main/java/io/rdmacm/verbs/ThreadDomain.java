@@ -16,6 +16,9 @@ import io.rdmacm.verbs.internal.life.Lifetime;
  * A promise to use certain objects from one thread at a time only, which lets the driver do without locks
  * ({@code struct ibv_td}, ibv_alloc_td(3)). It applies to the objects created in a {@link ParentDomain} with this
  * thread domain. The parent domain must be closed first.
+ *
+ * <p>libmlx5 ends the process when the promise is broken. A shared receive queue is used by those who post to it, by
+ * those who poll the completions of its receives, and by a close of a queue pair that takes receives from it.
  */
 @CFunction("ibv_dealloc_td")
 public final class ThreadDomain extends NativeObject {

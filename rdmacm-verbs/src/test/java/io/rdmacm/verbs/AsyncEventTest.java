@@ -87,6 +87,15 @@ class AsyncEventTest {
         FakeVerbs.async(stack.context().handle(), type.value(), port);
     }
 
+    /** As a virtual thread may that is about to wait, for which a close does not wait. */
+    @Test
+    void whoAsksFirstAfterTheCloseDoesNotReadTheContext() throws Exception {
+        VerbsContext context = Device.list().getFirst().open();
+        context.close();
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> context.events().next(TIMEOUT));
+        assertThatExceptionOfType(RdmaClosedException.class).isThrownBy(() -> context.events().fd());
+    }
+
     @Test
     void theTypesAreThoseOfTheHeader() {
         assertThat(EnumSet.complementOf(EnumSet.of(AsyncEventType.OTHER)).stream().map(AsyncEventType::value))

@@ -236,6 +236,7 @@ class ParentDomainTest {
                     MemorySegment.ofArray(new byte[128]))) {
                 allocator.answer = Optional.of(wrong);
                 assertThat(allocate(parent, 100, 64)).describedAs("%s", wrong).isZero();
+                assertThat(allocator.calls).last().isEqualTo("free " + wrong.byteSize() + " " + (1L << 40));
             }
             allocator.answer = null;
             assertThat(allocate(parent, 100, 64)).isZero();

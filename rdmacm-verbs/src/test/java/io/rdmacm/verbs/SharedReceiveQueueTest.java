@@ -330,6 +330,13 @@ class SharedReceiveQueueTest {
         try (SharedReceiveQueue queue = stack.domain().createSharedReceiveQueue(SharedReceiveQueueInitAttributes
                 .builder().tagMatching(stack.queue(), 8, 8).build())) {
             FakeVerbs.reset();
+            for (int handle : new int[] {-1, 9, 0x80000001}) {
+                block.get(1).delete(handle);
+                assertThatIllegalArgumentException().isThrownBy(() -> queue.postOperations(block, 0, 3))
+                        .withMessage("no tagged buffer of a queue with at most 8 has the handle " + handle);
+            }
+            assertThat(FakeVerbs.functions()).isEmpty();
+            block.get(1).delete(8);
             queue.postOperations(block, 0, 3);
             assertThat(FakeVerbs.functions()).containsExactly("post_srq_ops", "next_op", "next_op");
             assertThat(FakeVerbs.calls().getFirst().arguments())

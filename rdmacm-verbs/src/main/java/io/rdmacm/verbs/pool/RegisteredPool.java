@@ -233,10 +233,17 @@ public final class RegisteredPool implements MetricSource, AutoCloseable {
     @Override
     public Map<String, Long> metrics() {
         Map<String, Long> metrics = new LinkedHashMap<>();
-        boolean open = isOpen();
-        metrics.put("registeredBytes", open ? (long) slices.size() * sliceSize : 0);
-        metrics.put("taken", open ? (long) taken() : 0);
-        metrics.put("free", open ? (long) free() : 0);
+        int all = 0;
+        int free = 0;
+        try {
+            free = free();
+            all = slices.size();
+        } catch (IllegalStateException e) {
+            // The pool is closed.
+        }
+        metrics.put("registeredBytes", (long) all * sliceSize);
+        metrics.put("taken", (long) Math.max(0, all - free));
+        metrics.put("free", (long) free);
         return metrics;
     }
 

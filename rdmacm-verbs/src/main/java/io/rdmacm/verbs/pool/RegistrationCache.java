@@ -237,11 +237,17 @@ public final class RegistrationCache implements AutoCloseable {
 
     /** Ends a use. */
     synchronized void release(Entry entry) {
-        entry.users--;
-        if (entry.users == 0) {
+        if (entry.users == 1) {
+            // First: for want of memory it may fail, and the close is repeated.
             idle.add(entry);
-            if (entry.dropped || !entry.memory.scope().isAlive()) {
+        }
+        entry.users--;
+        if (entry.users == 0 && (entry.dropped || !entry.memory.scope().isAlive())) {
+            try {
                 drop(entry);
+            } catch (Error e) {
+                // The use has ended, and must not be ended again; what is idle is tried again.
+                LOG.debug("{} is deregistered later", entry.region, e);
             }
         }
     }
@@ -249,10 +255,13 @@ public final class RegistrationCache implements AutoCloseable {
     /** Deregisters that whose last use is the longest ago. Returns false if there is nothing that can be. */
     private synchronized boolean evict() {
         int before = count;
-        for (int i = idle.size(); i > 0 && count == before; i--) {
-            drop(idle.iterator().next());
+        for (Entry entry : List.copyOf(idle)) {
+            drop(entry);
+            if (count < before) {
+                return true;
+            }
         }
-        return count < before;
+        return false;
     }
 
     private void dropDead() {
@@ -264,20 +273,17 @@ public final class RegistrationCache implements AutoCloseable {
     /** Lets nobody find an entry any more, and deregisters it if nobody uses it: otherwise its last user does. */
     private void drop(Entry entry) {
         if (!entry.dropped) {
-            entry.dropped = true;
             found.computeIfPresent(entry.memory.scope(), (scope, entries) -> {
                 entries.remove(entry.memory.address());
                 return entries.isEmpty() ? null : entries;
             });
+            entry.dropped = true;
         }
         if (entry.users == 0) {
             try {
                 deregister(entry);
             } catch (RdmaException | IllegalStateException e) {
                 LOG.debug("{} is deregistered later", entry.region, e);
-                // the last one to be tried again
-                idle.remove(entry);
-                idle.add(entry);
             }
         }
     }

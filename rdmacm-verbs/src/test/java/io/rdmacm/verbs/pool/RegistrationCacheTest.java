@@ -20,6 +20,7 @@ import io.rdmacm.verbs.MemoryWindow;
 import io.rdmacm.verbs.MemoryWindowBinding;
 import io.rdmacm.verbs.ProtectionDomain;
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.FailingSteps;
 import io.rdmacm.verbs.testing.Background;
 import io.rdmacm.verbs.testing.FakeStack;
 import io.rdmacm.verbs.testing.FakeVerbs;
@@ -313,6 +314,18 @@ class RegistrationCacheTest {
                 assertThat(windows.isOpen()).isTrue();
             }
         }
+    }
+
+    @Test
+    void aUseEndsOnceAlsoWithoutMemory() throws Exception {
+        CachedRegistration use = cache.register(memory);
+        arena.close();
+        FailingSteps.failNext(new OutOfMemoryError("for a test"), use::close);
+        assertThat(use.isOpen()).isFalse();
+        assertThat(cache.registrations()).isEqualTo(1);
+        cache.trim();
+        assertThat(cache.registrations()).isZero();
+        assertThat(deregistered()).isEqualTo(1);
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -84,8 +85,9 @@ public final class AllocatorCalls implements AutoCloseable {
 
     @SuppressWarnings("unused") // called by C
     private long onAllocate(long domain, long domainContext, long bytes, long alignment, long resourceType) {
+        MemorySegment memory = null;
         try {
-            MemorySegment memory = allocator.allocate(bytes, alignment, resourceType).orElse(null);
+            memory = allocator.allocate(bytes, alignment, resourceType).orElse(null);
             if (memory == null) {
                 return USE_DEFAULT;
             }
@@ -93,7 +95,8 @@ public final class AllocatorCalls implements AutoCloseable {
             given.put(memory.address(), memory);
             return memory.address();
         } catch (Throwable e) {
-            LOG.error("the allocator of a parent domain failed to allocate {} bytes", bytes, e);
+            report("allocate memory", e);
+            free(memory, resourceType);
             return 0;
         }
     }
@@ -101,12 +104,27 @@ public final class AllocatorCalls implements AutoCloseable {
     @SuppressWarnings("unused") // called by C
     private void onFree(long domain, long domainContext, long address, long resourceType) {
         try {
-            MemorySegment memory = given.remove(address);
+            free(given.remove(address), resourceType);
+        } catch (Throwable e) {
+            report("free memory", e);
+        }
+    }
+
+    private void free(@Nullable MemorySegment memory, long resourceType) {
+        try {
             if (memory != null) {
                 freer.free(memory, resourceType);
             }
         } catch (Throwable e) {
-            LOG.error("the allocator of a parent domain failed to free memory", e);
+            report("free memory", e);
+        }
+    }
+
+    private static void report(String what, Throwable reason) {
+        try {
+            LOG.error("the allocator of a parent domain failed to {}", what, reason);
+        } catch (Throwable e) {
+            // There may be no memory to say so.
         }
     }
 
