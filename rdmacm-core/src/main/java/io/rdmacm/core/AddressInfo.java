@@ -181,6 +181,11 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         if (node == null && service == null) {
             throw new IllegalArgumentException("node and service must not both be null");
         }
+        for (String name : new String[] {node, service}) {
+            if (name != null && name.indexOf(0) >= 0) {
+                throw new IllegalArgumentException("a name ends at a NUL character: " + name);
+            }
+        }
         if (!hints.flags().contains(Flag.SA)) {
             return;
         }

@@ -34,6 +34,7 @@ import io.rdmacm.verbs.internal.ffi.Hints;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Stack;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
 import org.jspecify.annotations.Nullable;
@@ -791,8 +792,10 @@ public final class CmId extends NativeObject {
             try {
                 // rdma_destroy_id waits until all events of the id are acknowledged: drop those nobody has taken.
                 current.unregister(this, address());
+                Stack.requireCall();
                 Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
             } catch (Throwable t) {
+                current.register(this, address());
                 CmContextPin.created(address());
                 throw t;
             }

@@ -64,11 +64,15 @@ final class CmIdMigration {
         try {
             List<RawEvent> waiting = takePending(id, source);
             try {
-                migrate(id.nativeAddress(), id, target);
-                moved = true;
-                source.forget(id.nativeAddress());
+                // First, because there may be no memory for it.
                 target.register(id, id.nativeAddress());
-                id.movedTo(target);
+                try {
+                    migrate(id.nativeAddress(), id, target);
+                    moved = true;
+                    id.movedTo(target);
+                } finally {
+                    (moved ? source : target).forget(id.nativeAddress());
+                }
                 waiting.removeIf(event -> event.type() == CmEventType.CONNECT_REQUEST && !follows(event, id, target));
             } finally {
                 (moved ? target : source).addPending(waiting);
@@ -96,8 +100,19 @@ final class CmIdMigration {
 
     private static List<RawEvent> takePending(CmId id, EventChannel source) throws RdmaException {
         List<RawEvent> waiting = new ArrayList<>();
-        for (RawEvent event : source.takePending(id)) {
-            waiting.add(event.isDetached() ? event : event.detached());
+        List<RawEvent> taken = source.takePending(id);
+        boolean copied = false;
+        try {
+            for (RawEvent event : taken) {
+                waiting.add(event.isDetached() ? event : event.detached());
+            }
+            copied = true;
+        } finally {
+            if (!copied) {
+                source.addPending(taken);
+            }
+        }
+        for (RawEvent event : taken) {
             CmEvent.acknowledge(event);
         }
         return waiting;

@@ -19,6 +19,7 @@ import io.rdmacm.verbs.internal.ffi.Check;
 import io.rdmacm.verbs.internal.ffi.Memory;
 import io.rdmacm.verbs.internal.ffi.NativeFunction;
 import io.rdmacm.verbs.internal.life.Lifetime;
+import io.rdmacm.verbs.internal.life.Parts;
 import io.rdmacm.verbs.queue.Ece;
 import io.rdmacm.verbs.queue.QueuePairState;
 import io.rdmacm.verbs.queue.SharedReceiveQueueType;
@@ -61,17 +62,29 @@ final class CmIdQueues {
         requireFitting(domain, attributes);
         undoFailed();
         QueuePairInitAttributes complete = withOwnReceiveQueue(attributes);
-        QueuePair created = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete, (init, arena) -> {
-            if (complete.isExtended()) {
-                Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
-            } else {
-                long pd = VerbsAccess.get().addressOf(domain);
-                Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
-            }
-            return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
-        }, freer(DESTROY_QP, queues -> queues.queuePair = null));
-        queuePair = created;
-        return created;
+        try (Parts parts = new Parts()) {
+            QueuePair created = VerbsAccess.get().createQueuePair(id.lifetime(), domain, complete,
+                    (init, arena) -> createNative(domain, complete, init),
+                    freer(DESTROY_QP, queues -> queues.queuePair = null));
+            Lifetime life = VerbsAccess.get().lifeOf(created);
+            // if it cannot be destroyed now, the close of a parent does it
+            parts.add(created, QueuePair::close, life);
+            parts.add(life, id.memberships()::unuse);
+            id.memberships().use(life);
+            queuePair = created;
+            return parts.complete(created);
+        }
+    }
+
+    private long createNative(ProtectionDomain domain, QueuePairInitAttributes attributes, long init)
+            throws RdmaException {
+        if (attributes.isExtended()) {
+            Check.minusOne(CREATE_QP_EX, CREATE_QP_EX.callInt(id.nativeAddress(), init));
+        } else {
+            long pd = VerbsAccess.get().addressOf(domain);
+            Check.minusOne(CREATE_QP, CREATE_QP.callInt(id.nativeAddress(), pd, init));
+        }
+        return Memory.getLong(id.nativeAddress() + rdma_cm_id.qp$offset());
     }
 
     /** Returns the shared receive queue; null when there is none or C has destroyed it. Needs no lock. */

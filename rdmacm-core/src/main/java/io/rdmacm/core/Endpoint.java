@@ -237,8 +237,9 @@ public final class Endpoint extends NativeObject {
     }
 
     /** Wraps a connect request. As in C, its id gets a channel of its own and so does not depend on the listener. */
-    private static Endpoint requested(CmId requested) throws RdmaException {
+    private static Endpoint requested(CmEvent request) throws RdmaException {
         try (Parts parts = new Parts()) {
+            CmId requested = request.id();
             // if it cannot be destroyed now, the close of the listener or of its new channel does it
             Lifetime life = VerbsAccess.get().lifeOf(requested);
             parts.add(requested, CmId::close, life);
@@ -399,7 +400,7 @@ public final class Endpoint extends NativeObject {
     public Endpoint getRequest(Duration timeout) throws RdmaException, InterruptedException {
         life().enter();
         try (CmEvent request = await(CmEventType.CONNECT_REQUEST, timeout); Parts parts = new Parts()) {
-            Endpoint endpoint = parts.add(requested(request.id()), Endpoint::close);
+            Endpoint endpoint = parts.add(requested(request), Endpoint::close);
             endpoint.note(request);
             if (acceptedAttributes != null) {
                 endpoint.createQueuePair(acceptedAttributes);
@@ -905,5 +906,7 @@ public final class Endpoint extends NativeObject {
             LOG.debug("the end of a connection could not be acknowledged", e);
         }
         resources.wake();
+        // and one that waits for the answer to its disconnect, if another thread has taken it
+        channel.wake();
     }
 }

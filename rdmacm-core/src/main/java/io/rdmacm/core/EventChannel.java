@@ -132,11 +132,9 @@ public final class EventChannel extends NativeObject {
     @CFunction("rdma_get_cm_event")
     public Optional<CmEvent> pollEvent() throws RdmaException {
         life().enter();
-        lock().lock();
-        try {
+        try (var _ = events.lock().hold()) {
             return Optional.ofNullable(events.poll(raw -> true, this::deliver));
         } finally {
-            lock().unlock();
             life().leave();
         }
     }
@@ -208,13 +206,13 @@ public final class EventChannel extends NativeObject {
         Objects.requireNonNull(expected, "expected");
         requireOwn(id);
         CmEvent event = next(id, expected, timeout, owner, null);
-        String waitedFor = "waiting for " + expected + " of " + id;
         if (event == null) {
-            throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor + ": nothing happened within " + timeout);
+            throw new RdmaTimeoutException("rdma_get_cm_event", waitedFor(expected, id) + ": nothing happened within "
+                    + timeout);
         }
         if (event.type() != expected) {
             try (event) {
-                throw event.failure(waitedFor);
+                throw event.failure(waitedFor(expected, id));
             }
         }
         return event;
@@ -242,6 +240,10 @@ public final class EventChannel extends NativeObject {
         }
     }
 
+    private static String waitedFor(CmEventType expected, CmId id) {
+        return "waiting for " + expected + " of " + id;
+    }
+
     private static boolean isAnswered(CmId id) {
         return id.state() != CmIdState.DISCONNECTING;
     }
@@ -256,17 +258,20 @@ public final class EventChannel extends NativeObject {
         Guard guard = () -> ensureOpenFor(id, owner);
         Delivery<RawEvent, CmEvent> delivery = raw -> deliver(raw, owner);
         CmEvent event = null;
+        Deadline deadline = Deadline.after(timeout);
         life().enterToWait();
-        owner.rest();
         try {
-            Deadline deadline = Deadline.after(timeout);
-            event = ended == null ? events.next(wanted, guard, deadline, delivery)
-                    : events.awaitNext(wanted, guard, ended, deadline, delivery);
-            return event;
-        } finally {
-            if (event == null) {
-                owner.resume();
+            owner.rest();
+            try {
+                event = ended == null ? events.next(wanted, guard, deadline, delivery)
+                        : events.awaitNext(wanted, guard, ended, deadline, delivery);
+                return event;
+            } finally {
+                if (event == null) {
+                    owner.resume();
+                }
             }
+        } finally {
             life().leaveAfterWait();
         }
     }
@@ -298,14 +303,26 @@ public final class EventChannel extends NativeObject {
 
     /** Forgets an id and drops its events that nobody has taken. With the lock held. */
     void unregister(CmId id, long address) throws RdmaException {
-        ids.remove(address);
         dropPending(raw -> raw.owner() == id);
+        ids.remove(address);
     }
 
     /** Acknowledges events that were read but that nobody has taken. With the lock held. */
     void dropPending(Predicate<RawEvent> which) throws RdmaException {
-        for (RawEvent event : events.removePending(which)) {
-            drop(event);
+        if (unread != 0 || events.hasUnkept()) {
+            // C waits for this one as well.
+            events.readBeforeDestroy();
+        }
+        List<RawEvent> removed = events.removePending(which);
+        int dropped = 0;
+        try {
+            while (dropped < removed.size()) {
+                drop(removed.get(dropped++));
+            }
+        } finally {
+            if (dropped < removed.size()) {
+                addPending(removed.subList(dropped, removed.size()));
+            }
         }
     }
 
@@ -447,9 +464,12 @@ public final class EventChannel extends NativeObject {
     }
 
     private void drop(RawEvent raw) throws RdmaException {
-        if (raw.type() == CmEventType.CONNECT_REQUEST) {
-            CmId.destroyUnseen(raw.id());
+        try {
+            if (raw.type() == CmEventType.CONNECT_REQUEST) {
+                CmId.destroyUnseen(raw.id());
+            }
+        } finally {
+            CmEvent.acknowledge(raw);
         }
-        CmEvent.acknowledge(raw);
     }
 }

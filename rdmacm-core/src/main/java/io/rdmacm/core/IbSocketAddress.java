@@ -31,14 +31,21 @@ public final class IbSocketAddress extends SocketAddress {
      * @param sockaddrIb the 48 bytes of the struct; as in C, its fields are in network byte order except for the
      *        family, which is in the byte order of the machine
      * @return the address
-     * @throws IllegalArgumentException when there are not 48 bytes
+     * @throws IllegalArgumentException when there are not 48 bytes, or the family is not {@code AF_IB}
      */
     public static IbSocketAddress ofBytes(byte[] sockaddrIb) {
         if (sockaddrIb.length != sockaddr_ib.sizeof()) {
             throw new IllegalArgumentException("struct sockaddr_ib has " + sockaddr_ib.sizeof() + " bytes, not "
                     + sockaddrIb.length);
         }
-        return new IbSocketAddress(sockaddrIb.clone());
+        IbSocketAddress address = new IbSocketAddress(sockaddrIb.clone());
+        int family = ByteBuffer.wrap(address.bytes).order(ByteOrder.nativeOrder())
+                .getShort((int) sockaddr_ib.sib_family$offset());
+        if (family != Rdma.AF_IB()) {
+            throw new IllegalArgumentException("the family of a struct sockaddr_ib is AF_IB (" + Rdma.AF_IB()
+                    + "), not " + family);
+        }
+        return address;
     }
 
     /**

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.rdmacm.verbs.error.RdmaException;
+import io.rdmacm.verbs.internal.life.Lifetime;
 import org.jspecify.annotations.Nullable;
 
 /** The multicast groups that an id is a member of. Used with the lock of the id's channel held. */
@@ -26,6 +27,16 @@ final class MulticastMemberships {
 
     void remove(MulticastMembership membership) {
         byContext.remove(membership.context());
+    }
+
+    /** A queue pair was created, which C attaches to the groups: it cannot be closed before they are left. */
+    void use(Lifetime queuePair) {
+        byContext.values().forEach(membership -> membership.lifetime().addParent(queuePair));
+    }
+
+    /** Undoes {@link #use}. */
+    void unuse(Lifetime queuePair) {
+        byContext.values().forEach(membership -> membership.lifetime().removeParent(queuePair));
     }
 
     /** Returns the membership that an event is about; null when there is none. */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.rdmacm.core;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.rdmacm.bindings.rdma_cm_event;
 import io.rdmacm.bindings.rdma_conn_param;
 import io.rdmacm.bindings.rdma_ud_param;
+import io.rdmacm.verbs.error.RdmaException;
 import io.rdmacm.verbs.internal.ffi.Memory;
+import io.rdmacm.verbs.internal.ffi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +53,9 @@ record RawEvent(long address, @Nullable CmId owner, CmEventType type, @Nullable 
     }
 
     /** Copies the event into memory of its own, so that the original can be acknowledged. */
-    RawEvent detached() {
+    RawEvent detached() throws RdmaException {
         long size = rdma_cm_event.sizeof();
-        MemorySegment memory = Arena.ofAuto().allocate(size + MOST_PRIVATE_DATA, Long.BYTES);
+        MemorySegment memory = NativeMemory.allocate("rdma_migrate_id", size + MOST_PRIVATE_DATA, Long.BYTES);
         long target = memory.address();
         Memory.copy(address, target, size);
         if (type.hasParameters()) {

@@ -151,6 +151,8 @@ class AddressLookupTest {
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> id.resolveAddressInfo(null, null, SERVICE))
                 .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> id.resolveAddressInfo("127.0.0.1\0.example", null, ACTIVE))
+                .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("NUL");
         assertThatThrownBy(() -> id.resolveAddressInfo("node", "storage", SERVICE))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("node");
         assertThatThrownBy(() -> id.resolveAddressInfo(null, "storage", both))

@@ -96,5 +96,8 @@ class CmFailuresTest {
                 + "00".repeat(24));
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> IbSocketAddress.ofBytes(new byte[47]));
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> IbSocketAddress.ofBytes(new byte[48]))
+                .withMessage("the family of a struct sockaddr_ib is AF_IB (27), not 0");
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.core.AddressInfo.Hints;
@@ -145,6 +146,22 @@ class CmIdTest {
     private void assertRefused(ThrowingCallable call, String function, CmIdState state) throws RdmaException {
         assertThatThrownBy(call).isInstanceOf(RdmaException.class).hasMessageStartingWith(function + " (");
         assertThat(id.state()).isEqualTo(state);
+    }
+
+    /** librdmacm would wait for it for ever. */
+    @Test
+    void anEventThatThereWasNoMemoryForIsAcknowledgedByTheClose() throws Exception {
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.TCP)) {
+            AtomicBoolean failed = new AtomicBoolean();
+            id.whenEnded(() -> {
+                if (!failed.getAndSet(true)) {
+                    throw new OutOfMemoryError("for a test");
+                }
+            });
+            FakeRdmaCm.event(id, CmEventType.DEVICE_REMOVAL);
+            assertThatThrownBy(channel::pollEvent).isInstanceOf(OutOfMemoryError.class);
+        }
+        assertThat(FakeRdmaCm.call("fake_unacknowledged")).isZero();
     }
 
     @Test

@@ -162,6 +162,22 @@ class DatagramDeviceTest {
         }
     }
 
+    @Test
+    void aQueuePairThatIsCreatedAfterTheJoinStaysUntilTheGroupIsLeft() throws Exception {
+        InetSocketAddress group = new InetSocketAddress("239.7.1.6", 0);
+        try (EventChannel channel = EventChannel.open(); CmId id = CmId.open(channel, PortSpace.UDP)) {
+            id.bindAddress(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
+            MulticastMembership membership = id.joinMulticast(group);
+            try (End end = new End(id)) {
+                joined(channel, end);
+                assertThatThrownBy(end.queuePair::close).isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining(membership.toString());
+                membership.close();
+                end.queuePair.close();
+            }
+        }
+    }
+
     private static End bound(EventChannel channel, InetSocketAddress group) throws Exception {
         CmId id = CmId.open(channel, PortSpace.UDP);
         InetAddress local = group.getAddress().getAddress().length == 4

@@ -25,7 +25,7 @@ public final class Stack {
      *
      * @throws StackOverflowError if there is not
      */
-    static void requireCall() {
+    public static void requireCall() {
         long ignored = descend(CALL, 0, 0, 0, 0);
     }
 

@@ -292,6 +292,11 @@ public final class EventSource<E> {
         }
     }
 
+    /** Returns whether there is an event that there was no memory to keep. Called with the lock held. */
+    public boolean hasUnkept() {
+        return unkept != null;
+    }
+
     /** Wakes all waiting threads, which then call their guards again. */
     public void wake() {
         addPending(List.of());
@@ -389,10 +394,19 @@ public final class EventSource<E> {
         if (fresh) {
             fresh = false;
             for (Request<?> request = sleeping; request != null && !pending.isEmpty(); request = request.before) {
-                if (pending.stream().anyMatch(request.wanted)) {
+                if (isPending(request.wanted)) {
                     wait.wake(request);
                 }
             }
         }
+    }
+
+    private boolean isPending(Predicate<? super E> wanted) {
+        for (E event : pending) {
+            if (wanted.test(event)) {
+                return true;
+            }
+        }
+        return false;
     }
 }
