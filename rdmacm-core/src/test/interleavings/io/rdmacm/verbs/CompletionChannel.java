@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Stands in for the class of this name, in plain Java: the events of completion queues. */
-public final class CompletionChannel {
+public final class CompletionChannel extends NativeObject {
     private static volatile CompletionChannel last;
 
     /** The device's, and guards its queues too. */
@@ -76,6 +76,7 @@ public final class CompletionChannel {
     }
 
     /** Closes the channel. */
+    @Override
     public void close() {
         lock.lock();
         try {

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import io.rdmacm.verbs.testing.Interleavings;
 
 /** Stands in for the class of this name, in plain Java. */
-public final class CompletionQueue {
+public final class CompletionQueue extends NativeObject {
     private final CompletionChannel channel;
     private final int capacity;
     // guarded by the lock of the channel, and so is all below
@@ -55,6 +55,7 @@ public final class CompletionQueue {
     }
 
     /** Closes the queue. */
+    @Override
     public void close() {
         channel.lock.lock();
         try {
