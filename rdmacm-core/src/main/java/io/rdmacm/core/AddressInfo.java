@@ -183,7 +183,7 @@ public record AddressInfo(Set<Flag> flags, QueuePairType queuePairType, PortSpac
         }
         for (String name : new String[] {node, service}) {
             if (name != null && name.indexOf(0) >= 0) {
-                throw new IllegalArgumentException("a name ends at a NUL character: " + name);
+                throw new IllegalArgumentException("node and service must not contain a NUL character: " + name);
             }
         }
         if (!hints.flags().contains(Flag.SA)) {

@@ -795,8 +795,8 @@ public final class CmId extends NativeObject {
                 Stack.requireCall();
                 Check.minusOne(DESTROY_ID, DESTROY_ID.callInt(address()));
             } catch (Throwable t) {
-                current.register(this, address());
                 CmContextPin.created(address());
+                current.register(this, address());
                 throw t;
             }
         } finally {

@@ -69,8 +69,8 @@ final class CmIdQueues {
             Lifetime life = VerbsAccess.get().lifeOf(created);
             // if it cannot be destroyed now, the close of a parent does it
             parts.add(created, QueuePair::close, life);
-            parts.add(life, id.memberships()::unuse);
-            id.memberships().use(life);
+            parts.add(life, id.memberships()::letGo);
+            id.memberships().keepOpen(life);
             queuePair = created;
             return parts.complete(created);
         }

@@ -30,12 +30,12 @@ final class MulticastMemberships {
     }
 
     /** A queue pair was created, which C attaches to the groups: it cannot be closed before they are left. */
-    void use(Lifetime queuePair) {
+    void keepOpen(Lifetime queuePair) {
         byContext.values().forEach(membership -> membership.lifetime().addParent(queuePair));
     }
 
-    /** Undoes {@link #use}. */
-    void unuse(Lifetime queuePair) {
+    /** Undoes {@link #keepOpen}. */
+    void letGo(Lifetime queuePair) {
         byContext.values().forEach(membership -> membership.lifetime().removeParent(queuePair));
     }
 

@@ -26,9 +26,10 @@ abstract class AbstractRdmaChannel extends AbstractChannel {
     private static final Logger LOG = LoggerFactory.getLogger(AbstractRdmaChannel.class);
     // Without a quiet period, Netty may end an event loop without closing its channels, but not without this.
     private final Runnable closedByLoop = this::closeForLoop;
-    private @Nullable SingleThreadEventExecutor hooked;
     private volatile boolean open = true;
     // Those below are set in the event loop.
+    // the event loop that calls the above, null if there is none
+    private @Nullable SingleThreadEventExecutor hooked;
     private volatile @Nullable LoopRegistration registration;
     private boolean readPending;
 

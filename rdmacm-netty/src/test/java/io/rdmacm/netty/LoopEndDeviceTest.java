@@ -129,12 +129,7 @@ class LoopEndDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aChannelThatCameBackIsClosedToo(Loops loops) throws Exception {
-        EventLoopGroup servers = loops.group();
-        EventLoopGroup clients = loops.group();
-        try {
-            Channel server = Loops.server(servers, channel -> channel.pipeline().addLast(new Recorder()))
-                    .bind(Loops.anyPort()).sync().channel();
-            Channel connected = connect(clients, server.localAddress()).sync().channel();
+        withConnection(loops, (clients, connected) -> {
             EventLoop loop = connected.eventLoop();
             Promise<Void> back = loop.newPromise();
             connected.deregister().addListener(gone -> loop.register(connected)
@@ -146,22 +141,14 @@ class LoopEndDeviceTest {
             }).sync();
             assertThat(clients.terminationFuture().await(Recorder.SECONDS * 1000)).isTrue();
             assertThat(connected.isOpen()).isFalse();
-        } finally {
-            ChannelPair.end(clients);
-            ChannelPair.end(servers);
-        }
+        });
     }
 
     /** Netty asks three times whether the loop ends, and calls no hooks when there were tasks. */
     @ParameterizedTest
     @EnumSource
     void tasksDoNotKeepChannelsFromBeingClosed(Loops loops) throws Exception {
-        EventLoopGroup servers = loops.group();
-        EventLoopGroup clients = loops.group();
-        try {
-            Channel server = Loops.server(servers, channel -> channel.pipeline().addLast(new Recorder()))
-                    .bind(Loops.anyPort()).sync().channel();
-            Channel connected = connect(clients, server.localAddress()).sync().channel();
+        withConnection(loops, (clients, connected) -> {
             Recorder told = connected.pipeline().get(Recorder.class);
             SingleThreadEventLoop loop = (SingleThreadEventLoop) connected.eventLoop();
             loop.submit(() -> {
@@ -171,6 +158,22 @@ class LoopEndDeviceTest {
             assertThat(clients.terminationFuture().await(Recorder.SECONDS * 1000)).isTrue();
             assertThat(connected.isOpen()).isFalse();
             assertThat(told.events()).containsExactly("active", "inactive");
+        });
+    }
+
+    /** Something done with a connected client. */
+    @FunctionalInterface
+    private interface Action {
+        void run(EventLoopGroup clients, Channel connected) throws Exception;
+    }
+
+    private static void withConnection(Loops loops, Action action) throws Exception {
+        EventLoopGroup servers = loops.group();
+        EventLoopGroup clients = loops.group();
+        try {
+            Channel server = Loops.server(servers, channel -> channel.pipeline().addLast(new Recorder()))
+                    .bind(Loops.anyPort()).sync().channel();
+            action.run(clients, connect(clients, server.localAddress()).sync().channel());
         } finally {
             ChannelPair.end(clients);
             ChannelPair.end(servers);

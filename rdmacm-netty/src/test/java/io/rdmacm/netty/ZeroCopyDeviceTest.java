@@ -158,7 +158,8 @@ class ZeroCopyDeviceTest {
     @ParameterizedTest
     @EnumSource
     void aBufferThatCannotGrowKeepsItsMemory(Loops loops) throws Exception {
-        Assumptions.assumeTrue(PlatformDependent.maxDirectMemory() < Integer.MAX_VALUE, "the JVM may have 2 GiB");
+        Assumptions.assumeTrue(PlatformDependent.maxDirectMemory() < Integer.MAX_VALUE,
+                "the JVM may use 2 GiB of direct memory, to which the buffer would grow");
         RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
         try (ChannelPair pair = connect(loops, allocator)) {
             ByteBuf buffer = pair.client().alloc().directBuffer(LENGTH).writeByte(7);

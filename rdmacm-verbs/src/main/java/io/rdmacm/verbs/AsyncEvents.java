@@ -153,7 +153,7 @@ final class AsyncEvents {
 
     private synchronized EventSource<Raw> source() throws RdmaException {
         if (source == null) {
-            // Of a virtual thread, which a close does not wait for. From here on it waits for this method.
+            // A virtual thread may come here after a close, which does not wait for it; later ones wait for the lock.
             ensureContextOpen();
             source = new EventSource<>(file(), this::read);
         }

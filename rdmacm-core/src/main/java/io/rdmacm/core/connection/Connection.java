@@ -215,7 +215,7 @@ public final class Connection implements MetricSource, AutoCloseable {
         return localAddress;
     }
 
-    /** {@return the address of the peer, of a client as it was given, with its host name} */
+    /** {@return the address of the peer; for a client, with the host name that it was given} */
     public InetSocketAddress peerAddress() {
         return peerAddress;
     }

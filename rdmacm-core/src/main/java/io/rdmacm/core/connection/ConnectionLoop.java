@@ -179,7 +179,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
         manager.forget(this);
     }
 
-    /** Takes no connection any more in any of some loops, or refuses that for all of them. */
+    /** Stops some loops: all, or none if one of them is in use. */
     static void stop(List<ConnectionLoop> loops) {
         if (loops.isEmpty()) {
             return;
@@ -215,7 +215,7 @@ public final class ConnectionLoop extends ConnectionLoopGroup {
                     + open.getFirst());
         }
         if (loop.isReserved()) {
-            throw new IllegalStateException(this + " is about to drive a connection, or one of it is being closed");
+            throw new IllegalStateException("a connection of " + this + " is being made or closed");
         }
     }
 

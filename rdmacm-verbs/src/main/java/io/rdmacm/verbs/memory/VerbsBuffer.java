@@ -30,6 +30,7 @@ import io.rdmacm.verbs.work.AccessFlag;
  * <p>The buffer must be closed after the memory regions that it is registered for ({@link #register}), and before its
  * protection domain. All methods are thread-safe.
  */
+@CFunction("ibv_free_buf")
 public final class VerbsBuffer extends NativeObject {
     private static final VerbsAccess VERBS = VerbsAccess.get();
     private static final NativeFunction ALLOC_BUF = NativeFunction.of("ibv_alloc_buf");
@@ -128,12 +129,5 @@ public final class VerbsBuffer extends NativeObject {
     @CFunction("ibv_export_buf_dmabuf_fd")
     public DmaBuf exportDmaBuf() throws RdmaException {
         return DmaBuf.export(this, EXPORT);
-    }
-
-    /** @hidden */
-    @Override
-    @CFunction("ibv_free_buf")
-    protected void destroy() throws RdmaException {
-        super.destroy();
     }
 }

@@ -66,7 +66,7 @@ public final class RegistrationCache implements AutoCloseable {
     // what can be found, by its address; no entry contains another one of its scope
     private final Map<MemorySegment.Scope, NavigableMap<Long, Entry>> found = new HashMap<>();
     // what nobody uses, that whose last use is the longest ago first
-    private final Set<Entry> idle = new LinkedHashSet<>();
+    private final LinkedHashSet<Entry> idle = new LinkedHashSet<>();
     // of all regions, and of those that are being registered
     private int count;
     private long bytes;
@@ -246,8 +246,7 @@ public final class RegistrationCache implements AutoCloseable {
             try {
                 drop(entry);
             } catch (Error e) {
-                // The use has ended, and must not be ended again; what is idle is tried again.
-                LOG.debug("{} is deregistered later", entry.region, e);
+                // The use has ended, and must not be ended again; what is idle is deregistered later.
             }
         }
     }
@@ -255,13 +254,10 @@ public final class RegistrationCache implements AutoCloseable {
     /** Deregisters that whose last use is the longest ago. Returns false if there is nothing that can be. */
     private synchronized boolean evict() {
         int before = count;
-        for (Entry entry : List.copyOf(idle)) {
-            drop(entry);
-            if (count < before) {
-                return true;
-            }
+        for (int i = idle.size(); i > 0 && count == before; i--) {
+            drop(idle.iterator().next());
         }
-        return false;
+        return count < before;
     }
 
     private void dropDead() {
@@ -284,6 +280,8 @@ public final class RegistrationCache implements AutoCloseable {
                 deregister(entry);
             } catch (RdmaException | IllegalStateException e) {
                 LOG.debug("{} is deregistered later", entry.region, e);
+                // the last one to be tried again
+                idle.addLast(entry);
             }
         }
     }
