@@ -48,28 +48,42 @@ class AcceptDeviceTest {
         }
     }
 
+    /** Returns who is answered, when it is as many. The kernel lets requests overtake each other. */
+    private static List<Silent> answered(List<Silent> peers, int count) throws Exception {
+        long end = System.nanoTime() + Peers.TIMEOUT.toNanos();
+        List<Silent> answered = new ArrayList<>();
+        do {
+            answered.clear();
+            for (Silent peer : peers) {
+                if (peer.isAnswered(Duration.ofMillis(10))) {
+                    answered.add(peer);
+                }
+            }
+        } while (answered.size() < count && System.nanoTime() < end);
+        return answered;
+    }
+
     @Test
     void noMoreHandshakesThanTheBacklogAreBegun() throws Exception {
         RdmaTestDevice.assumeNotIwarp("the answer to a connect is not confirmed");
         List<Silent> silent = new ArrayList<>();
-        try (Peers peers = new Peers(2, ConnectionSettings.defaults());
+        ConnectionSettings settings = ConnectionSettings.builder().handshakeTimeout(Peers.LONG).build();
+        try (Peers peers = new Peers(2, settings);
                 Listener other = peers.servers.listen(new InetSocketAddress(RdmaTestDevice.get().ipv4(), 0));
                 Background<Connection> accepting = Background.call(() -> peers.listener.accept(Peers.LONG))) {
             accepting.awaitAsleep();
             for (int i = 0; i < 6; i++) {
                 silent.add(new Silent(peers.listener.address()));
             }
-            assertThat(silent.get(0).isAnswered(Peers.TIMEOUT)).isTrue();
-            assertThat(silent.get(1).isAnswered(Peers.TIMEOUT)).isTrue();
+            assertThat(answered(silent, 2)).hasSize(2);
             // The same thread has handled all that came before this.
             try (Background<Connection> second = Background.call(() -> other.accept(Peers.TIMEOUT));
                     Connection client = peers.clients.connect(other.address(), Peers.TIMEOUT)) {
                 assertThat(second.result().peerAddress()).isEqualTo(client.localAddress());
             }
-            for (Silent waiting : silent.subList(2, 6)) {
-                assertThat(waiting.isAnswered(Duration.ZERO)).isFalse();
-            }
-            silent.get(0).channel.pollEvent().orElseThrow().close();
+            List<Silent> answered = answered(silent, 2);
+            assertThat(answered).hasSize(2);
+            answered.get(0).channel.pollEvent().orElseThrow().close();
             accepting.result().close();
         } finally {
             for (Silent peer : silent) {

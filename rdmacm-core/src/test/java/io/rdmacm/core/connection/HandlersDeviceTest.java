@@ -423,7 +423,9 @@ class HandlersDeviceTest {
                 }
             }
         };
-        try (Served served = new Served(driver, echo); Connection client = served.connect()) {
+        // An answer may arrive long before its own acknowledgement.
+        ConnectionSettings.Builder room = ConnectionSettings.builder().sendBuffers(200).operations(200);
+        try (Served served = new Served(driver, echo, room); Connection client = served.connect()) {
             for (int round = 0; round < 20; round++) {
                 for (int i = 0; i < 10; i++) {
                     client.send(bytes(round + "." + i), Peers.TIMEOUT);
