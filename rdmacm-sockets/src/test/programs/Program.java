@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
@@ -28,6 +29,8 @@ import javax.management.openmbean.TabularData;
 interface Program {
     byte[] DATA = data(300_000);
     byte[] LITTLE = data(100);
+    /** What no client takes, on no machine. */
+    Duration LIMIT = Duration.ofMinutes(20);
 
     /** Starts to serve, and returns the port. */
     int serve(String address) throws Exception;
@@ -61,6 +64,7 @@ interface Program {
             System.out.println("port " + program.serve(arguments[1]));
             System.in.transferTo(OutputStream.nullOutputStream());
         } else if (arguments[0].equals("each")) {
+            endInTime();
             try (Client client = program.client(arguments[1], Integer.parseInt(arguments[2]))) {
                 BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
                 while (input.readLine() != null) {
@@ -71,6 +75,7 @@ interface Program {
                 System.out.println("complete");
             }
         } else {
+            endInTime();
             try (Client client = program.client(arguments[1], Integer.parseInt(arguments[2]))) {
                 client.exchange(DATA, program.times());
                 System.out.println("asked");
@@ -91,6 +96,20 @@ interface Program {
         }
         // Some leave threads behind.
         System.exit(0);
+    }
+
+    /** Ends a client that waits for ever, and says what for. */
+    private static void endInTime() {
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                Thread.sleep(LIMIT);
+            } catch (InterruptedException e) {
+                return;
+            }
+            Thread.getAllStackTraces().forEach((thread, stack) -> System.err.println(
+                    thread + Arrays.stream(stack).map(call -> "\n\tat " + call).collect(Collectors.joining())));
+            Runtime.getRuntime().halt(1);
+        });
     }
 
     private static void measure(Client client, int times, Duration time) throws Exception {
