@@ -30,7 +30,7 @@ import javax.management.openmbean.TabularData;
 interface Program {
     byte[] DATA = data(300_000);
     byte[] LITTLE = data(100);
-    /** What no client takes, on no machine. */
+    /** No client takes that long, even on a slow machine. */
     Duration LIMIT = Duration.ofMinutes(20);
 
     /** Starts to serve, and returns the port. */
@@ -99,7 +99,7 @@ interface Program {
         System.exit(0);
     }
 
-    /** Ends a client that waits for ever, and says what for. */
+    /** Ends this client if it hangs, with the stacks of its threads. */
     private static void endInTime() {
         Thread.ofPlatform().daemon().start(() -> {
             try {

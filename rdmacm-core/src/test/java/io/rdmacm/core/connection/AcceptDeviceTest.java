@@ -48,7 +48,7 @@ class AcceptDeviceTest {
         }
     }
 
-    /** Returns who is answered, when it is as many. The kernel lets requests overtake each other. */
+    /** Waits until so many are answered, and returns all that are. Requests may overtake each other. */
     private static List<Silent> answered(List<Silent> peers, int count) throws Exception {
         long end = System.nanoTime() + Peers.TIMEOUT.toNanos();
         List<Silent> answered = new ArrayList<>();
