@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.function.LongConsumer;
 
 import io.rdmacm.bindings.CFunction;
 import io.rdmacm.bindings.Rdma;
@@ -867,46 +866,55 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Starts a request with functions of the driver. It takes neither data nor a destination.
+     * Enters the queue, for calls of functions of the driver. Until then another thread may use the batch, if this one
+     * has closed it unawares: nothing that the calls need may be kept in fields before.
      *
-     * @param more flags of this request, in addition to those of the batch
-     * @param functions calls the driver; must not throw once it has
+     * @return for {@link #leaveQueue}
      * @hidden
      */
-    protected final void driverRequest(int more, Runnable functions) {
-        Bias bias = lock.enter();
-        try {
-            if (state != READY) {
-                endRequest();
-            }
-            started = null;
-            ops.next(id, flags & ~INLINE | more);
-            functions.run();
-        } finally {
-            lock.leave(bias);
-        }
+    @SuppressWarnings("exports")
+    protected final Bias enterQueue() {
+        return lock.enter();
     }
 
     /**
-     * Gives the request its target.
+     * Leaves the queue.
      *
-     * @param handle the address handle, of the protection domain of the queue pair
-     * @param function calls the driver with the address of the handle
+     * @param bias what {@link #enterQueue} returned
      * @hidden
      */
-    protected final void driverTarget(AddressHandle handle, LongConsumer function) {
-        Bias bias = lock.enter();
-        try {
-            if ((state & TARGET) == 0) {
-                throw refusedDestination(Addressing.DCT, "send to DCTs");
-            }
-            // C reads the handle now, and a close of it waits for this lock
-            handle.requireUsable(domain);
-            function.accept(handle.address());
-            state &= ~TARGET;
-        } finally {
-            lock.leave(bias);
+    protected final void leaveQueue(@SuppressWarnings("exports") Bias bias) {
+        lock.leave(bias);
+    }
+
+    /**
+     * Starts a request that functions of the driver complete: it takes neither data nor a destination. Called inside
+     * the queue.
+     *
+     * @param more flags of this request, in addition to those of the batch
+     * @hidden
+     */
+    protected final void driverRequest(int more) {
+        if (state != READY) {
+            endRequest();
         }
+        started = null;
+        ops.next(id, flags & ~INLINE | more);
+    }
+
+    /**
+     * Starts to give the request a target, which a function of the driver completes. Called inside the queue, so that a
+     * close of the handle waits for that function.
+     *
+     * @param handle the address handle, of the protection domain of the queue pair
+     * @hidden
+     */
+    protected final void driverTarget(AddressHandle handle) {
+        if ((state & TARGET) == 0) {
+            throw refusedDestination(Addressing.DCT, "send to DCTs");
+        }
+        handle.requireUsable(domain);
+        state &= ~TARGET;
     }
 
     /**

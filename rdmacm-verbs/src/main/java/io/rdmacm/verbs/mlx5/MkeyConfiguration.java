@@ -138,8 +138,8 @@ public final class MkeyConfiguration {
                 + (encryption == null ? 0 : 1);
     }
 
-    /** Prepares the calls that configure a key. */
-    void prepare(Mlx5BatchOps ops, long mkey) {
+    /** Configures a key. */
+    void set(Mlx5BatchOps ops, long mkey) {
         ops.configure(mkey, setters(), attributes);
         if (access != UNCHANGED) {
             ops.setAccess(access);

@@ -31,10 +31,10 @@ public abstract sealed class MkeyLayout permits InterleavedLayout, ListLayout {
         return regions.length;
     }
 
-    /** Prepares the call that makes a key refer to this memory. */
+    /** Makes a key refer to this memory. */
     abstract void register(Mlx5BatchOps ops, long mkey, int access);
 
-    /** Prepares the call that sets the memory of a key that is configured. */
+    /** Sets the memory of a key that is configured. */
     abstract void set(Mlx5BatchOps ops);
 
     /** Returns how many entries of a key are used. */

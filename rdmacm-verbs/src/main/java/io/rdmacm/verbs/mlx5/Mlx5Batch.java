@@ -12,6 +12,7 @@ import io.rdmacm.verbs.MemoryRegion;
 import io.rdmacm.verbs.SendBatch;
 import io.rdmacm.verbs.internal.access.VerbsAccess;
 import io.rdmacm.verbs.internal.ffi.Arguments;
+import io.rdmacm.verbs.internal.life.Bias;
 import io.rdmacm.verbs.work.AccessFlag;
 
 /**
@@ -54,8 +55,13 @@ public final class Mlx5Batch extends SendBatch {
     @CFunction("mlx5dv_wr_set_dc_addr")
     public Mlx5Batch dct(AddressHandle handle, int number, long key) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
-        ops.setDcAddr(number, key);
-        driverTarget(handle, ops);
+        Bias bias = enterQueue();
+        try {
+            driverTarget(handle);
+            ops.setDcAddr(VERBS.addressOf(handle), number, key);
+        } finally {
+            leaveQueue(bias);
+        }
         return this;
     }
 
@@ -74,8 +80,13 @@ public final class Mlx5Batch extends SendBatch {
     public Mlx5Batch dct(AddressHandle handle, int number, long key, int stream) {
         Arguments.requireBits("number of the target", number, NUMBER_BITS);
         pair.requireStream(stream);
-        ops.setDcAddrStream(number, key, stream);
-        driverTarget(handle, ops);
+        Bias bias = enterQueue();
+        try {
+            driverTarget(handle);
+            ops.setDcAddrStream(VERBS.addressOf(handle), number, key, stream);
+        } finally {
+            leaveQueue(bias);
+        }
         return this;
     }
 
@@ -138,8 +149,13 @@ public final class Mlx5Batch extends SendBatch {
         int bits = MkeyConfiguration.bits(access);
         VERBS.lifeOf(key).enter();
         try {
-            layout.register(ops, VERBS.addressOf(key), bits);
-            driverRequest(INLINE, ops);
+            Bias bias = enterQueue();
+            try {
+                driverRequest(INLINE);
+                layout.register(ops, VERBS.addressOf(key), bits);
+            } finally {
+                leaveQueue(bias);
+            }
         } finally {
             VERBS.lifeOf(key).leave();
             Reference.reachabilityFence(layout);
@@ -166,8 +182,13 @@ public final class Mlx5Batch extends SendBatch {
         configuration.requireUsable(key);
         VERBS.lifeOf(key).enter();
         try {
-            configuration.prepare(ops, VERBS.addressOf(key));
-            driverRequest(INLINE, ops);
+            Bias bias = enterQueue();
+            try {
+                driverRequest(INLINE);
+                configuration.set(ops, VERBS.addressOf(key));
+            } finally {
+                leaveQueue(bias);
+            }
         } finally {
             VERBS.lifeOf(key).leave();
             Reference.reachabilityFence(configuration);
@@ -191,9 +212,14 @@ public final class Mlx5Batch extends SendBatch {
             throw new IllegalArgumentException("the entry has " + entry.bytes() + " bytes, requests of this queue at"
                     + " most " + pair.maxWqeBytes() + ": create it for more scatter/gather entries or inline data");
         }
-        ops.raw(entry.address());
-        driverRequest(0, ops);
-        Reference.reachabilityFence(entry);
+        Bias bias = enterQueue();
+        try {
+            driverRequest(0);
+            ops.raw(entry.address());
+        } finally {
+            leaveQueue(bias);
+            Reference.reachabilityFence(entry);
+        }
         return this;
     }
 
@@ -220,8 +246,13 @@ public final class Mlx5Batch extends SendBatch {
         requireDomain(from);
         long target = MkeyLayout.addressOf(to, toOffset, length);
         long source = MkeyLayout.addressOf(from, fromOffset, length);
-        ops.copy(to.localKey(), target, from.localKey(), source, length);
-        driverRequest(0, ops);
+        Bias bias = enterQueue();
+        try {
+            driverRequest(0);
+            ops.copy(to.localKey(), target, from.localKey(), source, length);
+        } finally {
+            leaveQueue(bias);
+        }
         return this;
     }
 

@@ -7,6 +7,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 
 import io.rdmacm.bindings.Rdma;
 import io.rdmacm.verbs.AddressHandle;
@@ -23,6 +25,7 @@ import io.rdmacm.verbs.testing.Contest;
 import io.rdmacm.verbs.testing.WithFakeMlx5;
 import io.rdmacm.verbs.work.AccessFlag;
 import io.rdmacm.verbs.work.SendOperation;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @WithFakeMlx5
 class Mlx5RacesTest {
     private static final int ROUNDS = 15;
+    private static final int REQUESTS = 100_000;
     private static final long KEY = 5;
     private static final int MOST = 4;
     private static final Set<AccessFlag> ACCESS = EnumSet.of(AccessFlag.LOCAL_WRITE);
@@ -142,5 +146,39 @@ class Mlx5RacesTest {
             }
         }
         assertThat(uses).isGreaterThan(ROUNDS);
+    }
+
+    /** It can come to this unawares: who closes a batch late, because it is complete, may close another thread's. */
+    @Test
+    void twoThreadsThatUseABatchAtOnceDoNotMixTheirCalls() throws Exception {
+        try (Stage stage = new Stage()) {
+            ListLayout parts = stage.parts();
+            Mlx5Batch batch = stage.pair.startBatch();
+            List<Future<?>> users = List.of(repeated(() -> batch.register(stage.key, parts, ACCESS)),
+                    repeated(() -> batch.configure(stage.key, stage.configuration)));
+            while (!users.stream().allMatch(Future::isDone)) {
+                batch.close();
+                stage.pair.startBatch();
+            }
+            batch.close();
+            for (Future<?> user : users) {
+                user.get();
+            }
+        }
+    }
+
+    private static Future<?> repeated(Contest.Act act) {
+        FutureTask<?> task = new FutureTask<>(() -> {
+            for (int i = 0; i < REQUESTS; i++) {
+                try {
+                    act.run();
+                } catch (IllegalStateException e) {
+                    assertThat(e).hasMessageContaining("the batch is closed");
+                }
+            }
+            return null;
+        });
+        Thread.ofPlatform().daemon().start(task);
+        return task;
     }
 }
