@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A method that throws leaves the batch unchanged. Only binds allocate memory.
  *
- * <p>A batch may be used by one thread at a time. While it is open, other posts to the queue pair are refused. Closing
- * the queue pair aborts it.
+ * <p>A batch may be used by one thread at a time, up to its close: each start returns the same object. While it is
+ * open, other posts to the queue pair are refused. Closing the queue pair aborts it.
  *
  * <p>This class cannot be extended outside this library.
  */
