@@ -866,8 +866,8 @@ public class SendBatch implements AutoCloseable {
     }
 
     /**
-     * Enters the queue, for calls of functions of the driver. Until then another thread may use the batch, if this one
-     * has closed it unawares: nothing that the calls need may be kept in fields before.
+     * Enters the queue, for calls of functions of the driver. Before that, another thread may be using the batch, too:
+     * nothing that the calls need may be kept in its fields.
      *
      * @return for {@link #leaveQueue}
      * @hidden
