@@ -148,35 +148,37 @@ class Mlx5RacesTest {
         assertThat(uses).isGreaterThan(ROUNDS);
     }
 
-    /** It can come to this unawares: who closes a batch late, because it is complete, may close another thread's. */
+    /** That can happen by mistake: a thread that closes its completed batch late may close that of another thread. */
     @Test
     void twoThreadsThatUseABatchAtOnceDoNotMixTheirCalls() throws Exception {
         try (Stage stage = new Stage()) {
             ListLayout parts = stage.parts();
             Mlx5Batch batch = stage.pair.startBatch();
-            List<Future<?>> users = List.of(repeated(() -> batch.register(stage.key, parts, ACCESS)),
+            List<Future<Integer>> users = List.of(repeated(() -> batch.register(stage.key, parts, ACCESS)),
                     repeated(() -> batch.configure(stage.key, stage.configuration)));
             while (!users.stream().allMatch(Future::isDone)) {
                 batch.close();
                 stage.pair.startBatch();
             }
             batch.close();
-            for (Future<?> user : users) {
-                user.get();
+            for (Future<Integer> user : users) {
+                assertThat(user.get()).as("requests that were begun").isPositive();
             }
         }
     }
 
-    private static Future<?> repeated(Contest.Act act) {
-        FutureTask<?> task = new FutureTask<>(() -> {
+    private static Future<Integer> repeated(Contest.Act act) {
+        FutureTask<Integer> task = new FutureTask<>(() -> {
+            int begun = 0;
             for (int i = 0; i < REQUESTS; i++) {
                 try {
                     act.run();
+                    begun++;
                 } catch (IllegalStateException e) {
                     assertThat(e).hasMessageContaining("the batch is closed");
                 }
             }
-            return null;
+            return begun;
         });
         Thread.ofPlatform().daemon().start(task);
         return task;
