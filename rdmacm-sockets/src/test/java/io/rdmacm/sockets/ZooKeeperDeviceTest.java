@@ -214,7 +214,9 @@ class ZooKeeperDeviceTest {
         assertWorks(client, 3 * ZooKeeperProgram.NODES);
 
         client.outputWriter().close();
-        assertThat(client.inputReader().readLine()).contains("RDMA: on the network of").doesNotContain("TCP");
+        // On a slow machine, a member that starts may answer later than a step of the handshake may take.
+        assertThat(client.inputReader().readLine()).contains("RDMA: on the network of")
+                .doesNotContainPattern("TCP: (?!RDMA failed: [^,]* was not completed in time)");
         assertSent(before, 3);
     }
 }
